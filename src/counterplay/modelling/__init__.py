@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from counterplay.modelling.response_curves import ResponseCurve, response_curve
     from counterplay.modelling.response_runs import respond
     from counterplay.modelling.sampled_play import observe_play
+    from counterplay.modelling.selection import SelectionRule, exponential_bound, make_rule, ucb1_bound
 
 __all__ = [
     "CONFIDENCES", "GRID", "KINDS", "Confidence", "DataReport", "DirichletModel", "FrequencyModel", "Model",
-    "Observations", "Response", "ResponseCurve", "load_observations", "model_table", "observe", "observe_play",
-    "pooled", "respond", "response_curve",
+    "Observations", "Response", "ResponseCurve", "SelectionRule", "exponential_bound", "load_observations", "make_rule",
+    "model_table", "observe", "observe_play", "pooled", "respond", "response_curve", "ucb1_bound",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, {
@@ -33,4 +34,5 @@ __getattr__ = lazy_names(__name__, {
     "response_runs": ("respond",),
     "counter_strategy": ("GRID", "KINDS", "Response"),
     "sampled_play": ("observe_play",),
+    "selection": ("SelectionRule", "exponential_bound", "make_rule", "ucb1_bound"),
 })  # fmt: skip
