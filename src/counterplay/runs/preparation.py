@@ -24,10 +24,10 @@ from counterplay.solvers.registry import (
     checkpoint_solver,
     find_algorithm,
     form_of,
-    make_solver,
     resume_solver,
     solver_class,
     solver_kind,
+    solver_with,
 )
 from counterplay.solvers.settings import UnknownSettingError
 from counterplay.solvers.solver import Solver
@@ -257,11 +257,11 @@ def _with_scheme(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _history_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
-    return make_solver(forms.history(), algorithm, options.memory_limit, "history", **settings)
+    return solver_with(settings, forms.history(), algorithm, options.memory_limit, "history")
 
 
 def _states_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
-    return make_solver(forms.states(), algorithm, options.memory_limit, "states", **settings)
+    return solver_with(settings, forms.states(), algorithm, options.memory_limit, "states")
 
 
 def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, Any], options: RunOptions) -> Solver:
@@ -279,7 +279,7 @@ def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
         advice = "fewer sizes or hands" if settings.get("storage") == "int16" else "storage int16, fewer sizes or hands"
         needed = tree.nbytes * (limit is not None) + PublicSolver.memory_bytes(tree, config_with(algorithm, settings))
         check_memory("the subgame", needed, limit, f"try {advice}")
-    return make_solver(tree, algorithm, limit, **settings)
+    return solver_with(settings, tree, algorithm, limit)
 
 
 def _check_spot_algorithm(algorithm: str | None) -> None:
@@ -298,7 +298,7 @@ def _bucket_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
         tables = predicted_tables(size, name, settings)
         check_memory(f"{name} on {forms.name}", size.tree_bytes + tables, options.memory_limit)
     game = forms.buckets() if options.opponent_cards is None else forms.asymmetric()
-    solver = make_solver(game, name, options.memory_limit, **settings)
+    solver = solver_with(settings, game, name, options.memory_limit)
     _count_pairs(solver, options)
     return solver
 

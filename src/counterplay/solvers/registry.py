@@ -242,6 +242,17 @@ def make_solver(
     **settings
         Changes to the algorithm's defaults, see ``CfrConfig`` and the other configs.
     """
+    return solver_with(settings, game, algorithm, memory_limit, form)
+
+
+def solver_with(
+    settings: Mapping[str, Any],
+    game: GameLike | AsymmetricGame,
+    algorithm: str | None = None,
+    memory_limit: int | None = None,
+    form: str | None = None,
+) -> Solver:
+    """``make_solver`` with settings that somebody has typed, whose names may be any."""
     if algorithm is not None:
         algorithm = find_algorithm(algorithm)
     form = form or form_of(game, algorithm)

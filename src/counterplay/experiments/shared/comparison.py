@@ -26,8 +26,9 @@ from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.intervals import interval
 from counterplay.runtime.pacing import PacedSteps
 from counterplay.runtime.progress import Progress, ProgressCallback
-from counterplay.solvers import ALGORITHMS, Solver, find_algorithm, make_solver
+from counterplay.solvers import ALGORITHMS, Solver, find_algorithm
 from counterplay.solvers.bucket_tables import BucketTables
+from counterplay.solvers.registry import solver_with
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
@@ -259,7 +260,7 @@ def compare(
     marks = _seeds(seeds)
     tree = open_game(game, "history", memory_limit=memory_limit)
     for name, settings in chosen.values():
-        make_solver(tree, name, memory_limit, **settings)  # reports a wrong setting before the first run
+        solver_with(settings, tree, name, memory_limit)  # reports a wrong setting before the first run
     return race(tree, chosen, budget, marks, memory_limit=memory_limit, callback=callback, kept=True)
 
 
@@ -278,7 +279,7 @@ def race(
             seeded = ALGORITHMS[name].seeded and "seed" not in settings
             for seed in seeds if seeded else [None]:
                 own = settings if seed is None else {**settings, "seed": seed}
-                solver = make_solver(game, name, memory_limit, **own)
+                solver = solver_with(own, game, name, memory_limit)
                 if isinstance(solver, BucketTables):
                     solver.pairs = pairs
                 curve = tuple(run_solver(solver, budget, _named(callback, label, seed)))
