@@ -138,7 +138,7 @@ def test_a_hand_is_solved_once(twelve: BucketStrategy, tmp_path: Path) -> None:
 
 
 def test_out_of_time_it_plays_the_blueprint_and_tries_again(twelve: BucketStrategy, tmp_path: Path) -> None:
-    agent = ResolvingAgent(twelve, 1, RULES, 2, log=tmp_path / "log", seconds=1e-6, within=1e-12, safe=True)
+    agent = ResolvingAgent(twelve, 1, RULES, 2, log=tmp_path / "log", seconds=1e-6, within=1e-12)
     plain = StrategyAgent(twelve, 1, RULES)
     deal = Deal((tuple(RULES.deck[:2]), tuple(RULES.deck[2:4])), tuple(RULES.deck[4:6]))
     for text in ("rc/", "rc/cr", "rc/crc/"):
@@ -149,6 +149,41 @@ def test_out_of_time_it_plays_the_blueprint_and_tries_again(twelve: BucketStrate
         f"hand 3, rc/ {_text(deal.board[:1])}", f"hand 3, rc/crc/ {_text(deal.board)}",
     ]  # fmt: skip
     assert all("time ran out after 0 iterations" in line and "the blueprint is played" in line for line in lines)
+
+
+def test_looking_up_the_blueprint_takes_its_time_too(
+    twelve: BucketStrategy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that advances by a second whenever it is read."""
+    clock = itertools.count()
+    monkeypatch.setattr("counterplay.solvers.hand_resolving.time.perf_counter", lambda: float(next(clock)))
+    agent = ResolvingAgent(twelve, 1, RULES, 2, log=tmp_path / "log", seconds=4, safe=True)
+    deal = Deal((tuple(RULES.deck[:2]), tuple(RULES.deck[2:4])), tuple(RULES.deck[4:6]))
+    state = MatchState(3, Betting.after(RULES, "rc/"), deal).seen_by(0)
+    assert agent.distribution(state) == StrategyAgent(twelve, 1, RULES).distribution(state)
+    assert "time ran out after 4 s, while the blueprint was looked up" in (tmp_path / "log").read_text()
+
+
+def test_a_hand_that_the_blueprint_never_has_there(tmp_path: Path) -> None:
+    """One bucket of the two always folds before the flop; with the other one the hand was solved, and is kept."""
+    game = BucketGame.build(RULES, forgetting(RULES), name="twelve.game")
+    weights = np.ones(game.num_entries)
+    start = game.tree.find(Betting.after(RULES, ""))
+    for bucket in (0, 1):
+        first = game.entry(start, bucket)
+        fold = game.tree.actions(start).index("f")
+        weights[first : first + len(game.tree.actions(start))] = 0.0
+        weights[first + (fold if bucket == 0 else len(game.tree.actions(start)) - 1)] = 1.0
+    agent = ResolvingAgent(BucketStrategy.of_game(game, weights), 1, RULES, 2, log=tmp_path / "log", **EXACT)
+    holes = {game.bucket(1, 0, hole, ()): hole for hole in itertools.combinations(RULES.deck[2:], 2)}
+    board = tuple(card for card in RULES.deck if card not in {*holes[0], *holes[1]})[:1]
+    for hand, bucket in enumerate((1, 0)):
+        deal = Deal((tuple(RULES.deck[:0]), holes[bucket]), board)
+        state = MatchState(hand, Betting.after(RULES, "rc/c"), deal, 1)
+        agent.act(state)
+        assert agent.distribution(state) is not None
+    assert (agent.solved, agent.kept_blueprint) == (1, 1)
+    assert "never has this hand there; the blueprint is played" in (tmp_path / "log").read_text().splitlines()[-1]
 
 
 def test_too_large_a_hand_is_played_by_the_blueprint(

@@ -117,6 +117,9 @@ def test_the_gadget_is_that_of_the_source(name: str, where: Where, count: int, p
         into = tuple(table.copy() for table in tables)
         found.subgame.put(player, found.tables[player], into[player])
         answer = named(split, (into[0], into[1]))
+        plain = subgame_tree(split.public, point, free)
+        now = counterfactual_values(plain.tree, free, plain.taken(player, into[player]))
+        assert np.all((now - found.offered) * weights <= found.error + 1e-12)
         assert found.error == pytest.approx(twin.error(answer, player, offers), abs=1e-12)
 
 

@@ -28,7 +28,7 @@ from counterplay.poker.acpc.infoset_names import LETTERS, namer
 from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.cards import cards_text
 from counterplay.poker.rules import Betting
-from counterplay.solvers.hand_resolving import HandResolver, HandSolution, ResolveSettings
+from counterplay.solvers.hand_resolving import HandResolver, HandSolution, ResolveSettings, Unsolved
 from counterplay.strategy.strategy import Strategy
 
 KEPT_BYTES = 256 << 20
@@ -117,7 +117,13 @@ class ResolvingAgent(StrategyAgent):
             self._solution = self._solve(state, first)
         if self._solution is None:
             return None
-        row = self._solution.row(state.betting.text(), state.deal.hole[player], state.board)
+        try:
+            row = self._solution.row(state.betting.text(), state.deal.hole[player], state.board)
+        except GameError:  # the solution holds the hands that the blueprint has there
+            self._solution, self._tried = None, self._rules.rounds
+            place = state.betting.text(), state.board, player
+            self._keep(state, place, "the blueprint never has this hand there")
+            return None
         chances = sharpened(np.array(list(row.values())), self.threshold, self.purify)
         return dict(zip(row, chances.tolist(), strict=True))
 
@@ -132,29 +138,22 @@ class ResolvingAgent(StrategyAgent):
         try:
             found = self._resolver.solve(Betting.after(self._rules, start), board, state.betting.player)
         except MemoryLimitError as error:
-            return self._keep(state, place, f"{error}; the blueprint is played")
-        if found is None:
-            return self._keep(state, place, "the blueprint never comes there, and is played")
-        facts = found.resolved
-        done = f"{facts.iterations:,} iterations, {facts.seconds:.2f} s, error {facts.error:.4g} chips"
-        if not facts.finished:
-            return self._keep(state, place, f"time ran out after {done}; the blueprint is played")
-        try:
-            found.row(state.betting.text(), state.deal.hole[state.betting.player], state.board)
-        except GameError:
-            return self._keep(state, place, "the blueprint never has this hand there, and is played")
+            self._keep(state, place, str(error))
+            return None
+        if isinstance(found, Unsolved):
+            self._keep(state, place, found.reason)
+            return None
         self.solved += 1
-        self._note(state, place, f"solved: {done}")
+        self._note(state, place, f"solved: {found.summary}")
         self._known[place] = found
         while sum(one.nbytes for one in self._known.values()) > KEPT_BYTES and len(self._known) > 1:
             self._known.popitem(last=False)
         return found
 
-    def _keep(self, state: MatchState, place: Place, why: str) -> HandSolution | None:
-        """Play the blueprint."""
+    def _keep(self, state: MatchState, place: Place, why: str) -> None:
+        """Play the blueprint from here on."""
         self.kept_blueprint += 1
-        self._note(state, place, why)
-        return None
+        self._note(state, place, f"{why}; the blueprint is played")
 
     def _note(self, state: MatchState, place: Place, text: str) -> None:
         """Add a line to the log."""

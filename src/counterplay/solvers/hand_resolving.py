@@ -32,6 +32,7 @@ from counterplay.solvers.resolving import Resolved, resolve
 from counterplay.strategy.public_lookup import HandTables, PublicIndex
 from counterplay.strategy.public_strategy import fill_table
 from counterplay.strategy.strategy import Strategy
+from counterplay.tree.public.public_tree import PublicTree
 from counterplay.tree.public.subgame_tree import PublicPoint
 
 
@@ -85,9 +86,22 @@ class HandSolution:
         return dict(zip(tree.actions_of(node), chances.tolist(), strict=True))
 
     @property
+    def summary(self) -> str:
+        """How it was found, for logs."""
+        facts = self.resolved
+        return f"{facts.iterations:,} iterations, {facts.seconds:.2f} s, error {facts.error:.4g} chips"
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the solution."""
         return self.index.tree.nbytes + sum(table.nbytes for table in self.resolved.tables)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unsolved:
+    """Why the rest of a hand was not solved, in a few words."""
+
+    reason: str
 
 
 class HandResolver:
@@ -114,10 +128,8 @@ class HandResolver:
         self.holes = hole_hands(rules.deck, rules.hole_cards)
         self.rows = hand_rows(blueprint, rules, self.holes)
 
-    def solve(self, betting: Betting, board: tuple[int, ...], player: int) -> HandSolution | None:
-        """The rest of a hand from the start of a round on; None if the blueprint never comes there.
-
-        ``resolved.finished`` says whether there was enough time.
+    def solve(self, betting: Betting, board: tuple[int, ...], player: int) -> HandSolution | Unsolved:
+        """The rest of a hand from the start of a round on.
 
         Raises
         ------
@@ -130,23 +142,43 @@ class HandResolver:
         if settings.safe:
             ranges[1 - player] = np.where(np.isin(self.holes, board).any(axis=1), 0.0, 1.0)
         if not all(weights.any() for weights in ranges):
-            return None
+            return Unsolved("the blueprint never comes there")
         name = f"the rest of a hand after {betting.text()} {cards_text(board)}"
         tree = build_rest_of_hand(self.rows.tree, node, board, (ranges[0], ranges[1]), name)
         config = config_with("cfr+", {"threads": settings.threads})
         kind = table_type(sum(tree.num_entries), "auto")
         held = tree.num_entries[player] * kind.itemsize if settings.safe else 0
         check_memory(name, PublicSolver.memory_bytes(tree, config) + held, None, "solve from a later round on")
-        own = fill_table(tree, player, PublicRows(self.rows, self.holes), kind) if settings.safe else None
+        own = None
+        if settings.safe:
+            rows = _TimedRows(PublicRows(self.rows, self.holes), clock + settings.seconds)
+            try:
+                own = fill_table(tree, player, rows, kind)
+            except TimeoutError:
+                return Unsolved(f"time ran out after {settings.seconds:g} s, while the blueprint was looked up")
         roots = tree.hands[0].root_reach, tree.hands[1].root_reach
         masses = tree.hands[0].root_weight, tree.hands[1].root_weight
         left = settings.seconds - (time.perf_counter() - clock)
         until = Until(settings.iterations, max(left, 1e-9), settings.within * betting.pot)
         found = resolve(tree, PublicPoint(0, 0, roots, roots, masses), player, own, until, config)
         found = dataclasses.replace(found, seconds=time.perf_counter() - clock)
-        return HandSolution(player, PublicIndex(found.subgame.tree), found)
+        solution = HandSolution(player, PublicIndex(found.subgame.tree), found)
+        return solution if found.finished else Unsolved(f"time ran out after {solution.summary}")
 
     def _range(self, node: int, board: tuple[int, ...], player: int) -> NDArray[np.float64]:
         """The weight of each hand of a player under the blueprint, the largest 1."""
         reach = hand_reach(self.rows, node, board, player, self.holes)
         return np.asarray(reach / max(float(reach.max()), 1e-300))
+
+
+class _TimedRows:
+    """A strategy that is looked up until a time of ``time.perf_counter``, then a TimeoutError."""
+
+    def __init__(self, rows: PublicRows, deadline: float) -> None:
+        self._rows, self._deadline = rows, deadline
+
+    def matrix(self, tree: PublicTree, node: int, deal: int) -> NDArray[np.float64]:
+        """As ``HandStrategy.matrix``."""
+        if time.perf_counter() > self._deadline:
+            raise TimeoutError
+        return self._rows.matrix(tree, node, deal)
