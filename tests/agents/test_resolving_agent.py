@@ -175,7 +175,7 @@ def test_a_hand_that_the_blueprint_never_has_there(tmp_path: Path) -> None:
         weights[first : first + len(game.tree.actions(start))] = 0.0
         weights[first + (fold if bucket == 0 else len(game.tree.actions(start)) - 1)] = 1.0
     agent = ResolvingAgent(BucketStrategy.of_game(game, weights), 1, RULES, 2, log=tmp_path / "log", **EXACT)
-    holes = {game.bucket(1, 0, hole, ()): hole for hole in itertools.combinations(RULES.deck[2:], 2)}
+    holes = {game.bucket(start, hole, ()): hole for hole in itertools.combinations(RULES.deck[2:], 2)}
     board = tuple(card for card in RULES.deck if card not in {*holes[0], *holes[1]})[:1]
     for hand, bucket in enumerate((1, 0)):
         deal = Deal((tuple(RULES.deck[:0]), holes[bucket]), board)
