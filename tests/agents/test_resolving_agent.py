@@ -26,6 +26,7 @@ from counterplay.poker.acpc.match_state import MatchState
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_game import PokerFile
 from counterplay.poker.poker_public_tree import build_public_tree
+from counterplay.poker.raise_sizes import bet_abstraction
 from counterplay.poker.rules import Betting
 from counterplay.runtime.pacing import Until
 from counterplay.solvers.hand_resolving import HandResolver
@@ -35,7 +36,7 @@ from counterplay.strategy.public_lookup import HandTables, PublicIndex
 from counterplay.strategy.public_strategy import fill_table
 from counterplay.tree.public.from_histories import split_public
 from tests.agents.test_dealer import config, play
-from tests.poker.test_bucket_game import forgetting
+from tests.poker.test_bucket_game import NO_LIMIT, forgetting
 
 EXACT: dict[str, Any] = {"iterations": 60, "seconds": 600, "within": 1e-12}
 """Settings with which the clock decides nothing."""
@@ -267,6 +268,9 @@ def test_games_that_it_cannot_play(blueprint: cp.TabularStrategy, twelve: Bucket
         make_entry(f"{tmp_path / 'other.strategy'}?resolve=2").agent(open_match_game("goofspiel(3)"), 1)
     with pytest.raises(GameError, match="rules"):
         HandResolver(blueprint, dataclasses.replace(RULES, hole_cards=1), leduc_agent(blueprint)._resolver.settings)
+    few = BucketGame.build(NO_LIMIT, forgetting(NO_LIMIT), bet_abstraction("fcpa"), name="no-limit.game")
+    with pytest.raises(GameError, match=r"the strategy has some bets of no-limit.game only"):
+        ResolvingAgent(BucketStrategy.of_game(few, np.ones(few.num_entries)), 1, NO_LIMIT, 2)
     agent = ResolvingAgent(twelve, 1, RULES, 2, log=tmp_path, **(EXACT | {"iterations": 1}))
     deal = Deal((tuple(RULES.deck[:2]), tuple(RULES.deck[2:4])), tuple(RULES.deck[4:6]))
     with pytest.raises(CounterplayError, match="cannot write the log"):

@@ -29,6 +29,7 @@ from counterplay.solvers.cfr import config_with
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_tree_tables import table_type
 from counterplay.solvers.resolving import Resolved, resolve
+from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.public_lookup import HandTables, PublicIndex
 from counterplay.strategy.public_strategy import fill_table
 from counterplay.strategy.strategy import Strategy
@@ -124,6 +125,11 @@ class HandResolver:
         refusal = public_tree_refusal(rules)
         if refusal is not None:
             raise GameError(f"hands cannot be solved at the table: {refusal}")
+        if isinstance(blueprint, BucketStrategy) and blueprint.abstract.bets is not None:
+            raise GameError(
+                f"hands cannot be solved at the table: the strategy has some bets of {blueprint.game} only, and what "
+                "hands come there by other ones is not known"
+            )
         self.rules, self.settings = rules, settings
         self.holes = hole_hands(rules.deck, rules.hole_cards)
         self.rows = hand_rows(blueprint, rules, self.holes)
