@@ -93,7 +93,7 @@ class PartGame:
         owners, sizes = whole.infoset_player[free], np.diff(whole.infoset_offset)[free]
         return dataclasses.replace(
             whole,
-            name=f"{whole.name} in {self.part.text}",
+            name=f"{whole.name} in part {self.part.text}",
             player=np.where(fixed, CHANCE, whole.player).astype(np.int8),
             infoset=infoset,
             event=event,

@@ -36,6 +36,7 @@ from counterplay.cli import (
     respond,
     show,
     solve,
+    stitch,
     tournament,
     warm,
 )
@@ -49,8 +50,8 @@ from counterplay.runtime.suggestions import did_you_mean, quoted
 from counterplay.trusted_code import trust, trusting
 
 VERBS = (
-    listing, games, algorithms, info, solve, compare, evaluate, abstract, build, experiment, dominated, draw, show,
-    equity, flops, respond, play, match, analyse, dealer, agent, tournament, warm,
+    listing, games, algorithms, info, solve, stitch, compare, evaluate, abstract, build, experiment, dominated, draw,
+    show, equity, flops, respond, play, match, analyse, dealer, agent, tournament, warm,
 )  # fmt: skip
 """In the order of the help."""
 
@@ -67,6 +68,7 @@ MEANT = {
     "best-response": "respond evaluate", "exploit": "respond", "model": "respond", "counter": "respond",
     "rnr": "respond", "dbr": "respond", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
     "server": "dealer", "analyze": "analyse", "divat": "analyse", "aivat": "analyse", "significance": "analyse",
+    "graft": "stitch solve", "combine": "stitch", "merge": "stitch", "expert": "stitch",
     "benchmark": "compare", "compile": "warm", "precompile": "warm",
 }  # fmt: skip
 """The verb that somebody means who writes it so."""

@@ -61,9 +61,24 @@ Epsilon = Annotated[
 Exact = Annotated[bool, typer.Option("--exact", help="With lp: the value as a fraction; small games.")]
 Forget = Annotated[list[str] | None, typer.Option(help=_FORGET)]
 MapOut = Annotated[Path | None, typer.Option(help="Write the abstraction to this file, for map=FILE.")]
+Part = Annotated[
+    str | None,
+    typer.Option(
+        metavar="BETTING[@PLAYER+...]",
+        help="With --fix: solve only what follows this betting, as rf, f,rf or kk/b@1 (only player 1 has an expert "
+        "there; the others are free everywhere).",
+    ),
+]
+Fix = Annotated[
+    str | None,
+    typer.Option(help="With --part: the strategy that is played outside the part, a file or as uniform."),
+]
 Cards = Annotated[
-    list[Path] | None,
-    typer.Option(help="Solve a poker game in this card abstraction (.cpa); one for each player if they differ."),
+    list[str] | None,
+    typer.Option(
+        help="Solve a poker game in this card abstraction (.cpa); one for each player if they differ; PART=FILE is "
+        "that of a part of the betting (rf=fine.cpa)."
+    ),
 ]
 OpponentCards = Annotated[
     str | None,

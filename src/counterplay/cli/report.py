@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from counterplay.solvers import SolveResult
 
 
-def summarise(result: SolveResult, goal: Until) -> None:
-    """Print the summary."""
+def summarise(result: SolveResult, goal: Until, game: str = "") -> None:
+    """Print the summary; ``game`` are words that a command needs, besides the checkpoint, to resume the run."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     say(result.title)
     table([
@@ -26,16 +26,17 @@ def summarise(result: SolveResult, goal: Until) -> None:
     if result.facts.pot is not None and result.files["profile"] is None:
         say()
         say("The strategy was not kept; give --out FILE to save it.")
-    say_next(*_next(result, goal))
+    say_next(*_next(result, goal, game))
 
 
-def _next(result: SolveResult, goal: Until) -> list[tuple[str, str]]:
+def _next(result: SolveResult, goal: Until, game: str) -> list[tuple[str, str]]:
     """The next commands and what they do."""
     found = []
     own = " --trust" if ".py" in result.game else ""  # the file names code
     if result.status == "interrupted":
         kept = (("--resume", result.files["checkpoint"]), ("--out", result.files["profile"]))
         files = " ".join(f"{option} {shlex.quote(str(file))}" for option, file in kept if file is not None)
+        files = f"{game} {files}".strip()
         found.append((f"counterplay solve {files} {goal_options(goal)}{own}", "continue from here"))
     if result.files["profile"] is not None:
         profile = shlex.quote(str(result.files["profile"])) + own

@@ -34,6 +34,8 @@ def command(
     exact: o.Exact = False,
     forget: o.Forget = None,
     map_out: o.MapOut = None,
+    part: o.Part = None,
+    fix: o.Fix = None,
     cards: o.Cards = None,
     opponent_cards: o.OpponentCards = None,
     boards: o.Boards = None,
@@ -71,6 +73,9 @@ def command(
     row for each betting decision and bucket of hands; pure-cfr by default.  Exploitability is measured inside the
     bucket game with --boards, for two players with perfect recall.
 
+    With --part and --fix a part of the betting is solved, everything outside it is played by the strategy --fix, and
+    the result is that strategy with what was found in the part: counterplay solve leduc --part kk/b --fix base.strategy
+
     `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percent of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%
     """
@@ -99,7 +104,7 @@ def solve_given(given: dict[str, Any]) -> int:
     if given["as_json"]:
         print_json(result.to_dict())
     else:
-        summarise(result, run.goal)
+        summarise(result, run.goal, getattr(run.forms, "options", ""))
     return 130 if result.status == "interrupted" else 0
 
 
@@ -164,7 +169,19 @@ def _check_spot(spot: Any, given: dict[str, Any]) -> None:
     missing = [option_name(name) for name in ("board", "pot", "stack", "oop", "ip") if name not in spot.given]
     if missing:
         raise SolverError(f"solve holdem needs {', '.join(missing)}; counterplay solve --help shows how")
-    others = ("resume", "forget", "cards", "opponent_cards", "boards", "exact", "player", "epsilon", "map_out")
+    others = (
+        "resume",
+        "forget",
+        "part",
+        "fix",
+        "cards",
+        "opponent_cards",
+        "boards",
+        "exact",
+        "player",
+        "epsilon",
+        "map_out",
+    )
     useless = [option_name(name) for name in others if given[name]]
     useless += ["--representation"] if given["representation"] not in ("auto", "public") else []
     if useless:

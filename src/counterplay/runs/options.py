@@ -59,6 +59,8 @@ class RunOptions:
     bets: str | None = None
     boards: int | str | None = None
     forget: Sequence[str] = ()
+    part: str | None = None
+    fix: str | os.PathLike[str] | None = None
     representation: str = "auto"
     threads: int | None = None
     seed: int | None = None
@@ -75,6 +77,11 @@ class RunOptions:
             value = getattr(self, name)
             several = () if value is None else (value,) if isinstance(value, str | os.PathLike) else tuple(value)
             object.__setattr__(self, name, several)
+        if (self.part is None) != (self.fix is None):
+            given, missing = ("part", "fix") if self.fix is None else ("fix", "part")
+            raise SolverError(
+                f"{given} needs {missing}: part is what is solved, fix the strategy that is played elsewhere"
+            )
         if self.opponent_cards is not None:
             object.__setattr__(self, "opponent_cards", os.fspath(self.opponent_cards))
         if self.seed is not None:

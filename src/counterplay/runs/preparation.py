@@ -8,12 +8,15 @@ import runpy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from counterplay.abstraction.cards.expert_buckets import split_cards
+from counterplay.abstraction.experts import Part
 from counterplay.abstraction.infosets.by_name import split_name
 from counterplay.errors import MemoryLimitError, SolverError
 from counterplay.forms import GameForms, GameLike
 from counterplay.poker.buckets.board_sampler import count_boards
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runs.options import RunOptions, Target
+from counterplay.runs.part_forms import PartForms, part_of_checkpoint
 from counterplay.runs.run import Run
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.cfr import CFR_PRESETS, config_with
@@ -49,6 +52,8 @@ def prepare(
     """A run that can be started: the form is chosen, the game open, the tables allocated."""
     if algorithm is not None:
         algorithm = find_algorithm(algorithm)
+    if options.part is not None:
+        return _prepare_part(game, algorithm, target, options, settings)
     form, own, forget = _asked_form(game, algorithm, options), _with_scheme(settings), options.forget
     chosen = find_algorithm(algorithm or DEFAULT_ALGORITHM[form], form)
     if form == "buckets" and not options.cards and form_of(game) != "buckets":
@@ -71,6 +76,65 @@ def prepare(
     except UnknownSettingError as error:
         raise _explained(error) from None
     return _ready(solver, target, options, forms)
+
+
+def _prepare_part(
+    game: GameLike, algorithm: str | None, target: Target, options: RunOptions, settings: Mapping[str, Any]
+) -> Run:
+    """The run of a part of a game, outside which a strategy is fixed."""
+    forms = _part_forms(game, options, options.forget)
+    form = "buckets" if forms.in_buckets else "history"
+    chosen = find_algorithm(algorithm or DEFAULT_ALGORITHM[form], form)
+    if ALGORITHMS[chosen].refines:
+        raise SolverError(f"{chosen} abstracts the whole game; solve a part by another algorithm")
+    _check_needs(form, False, options, _needs(target, options, {}, options.forget))
+    own = {**_common_settings(chosen, form, options), **_with_scheme(settings)}
+    opened = forms.buckets() if form == "buckets" else forms.history()
+    try:
+        solver = make_solver(opened, chosen, options.memory_limit, form, **own)
+    except UnknownSettingError as error:
+        raise _explained(error) from None
+    return _ready(solver, target, options, forms)
+
+
+def _part_forms(game: GameLike, options: RunOptions, forget: Sequence[str]) -> PartForms:
+    """The forms of the game of a part."""
+    for name in ("opponent_cards", "bets", "boards", "map_out"):
+        if getattr(options, name) is not None:
+            raise SolverError(f"{name} is not for a part of a game; leave it out")
+    if options.representation not in ("auto", "history"):
+        raise SolverError(
+            f"a part is solved on histories or in buckets; got the representation {options.representation}"
+        )
+    if not isinstance(game, str):
+        game = GameForms(game).name
+    assert options.part is not None
+    assert options.fix is not None
+    return PartForms(
+        game, options.part, options.fix, forget=forget, cards=options.cards, memory_limit=options.memory_limit,
+        progress=options.opening,
+    )  # fmt: skip
+
+
+def _resumed_part(path: str | os.PathLike[str], game: GameLike | None, options: RunOptions) -> tuple[Any, GameForms]:
+    """The game of a part whose checkpoint is resumed, and its forms; game, part and base are given again."""
+    header = checkpoint_header(path)
+    known = part_of_checkpoint(str(header["game"]))
+    files = split_cards(header.get("cards", ()))[1]
+    if game is None or options.part is None:
+        part = "PART" if known is None else known[1]
+        raise SolverError(
+            f"{path} is a checkpoint of a part of a game; name the game, the part and the base again: "
+            f"counterplay solve GAME --part {part} --fix BASE --resume {path}"
+        )
+    forget = () if known is None or known[2] is None else (known[2],)
+    if isinstance(game, str) and split_name(game)[1] is not None:
+        forget = ()
+    given = Part.parse(options.part).text
+    if not options.cards and given in files:
+        options = dataclasses.replace(options, cards=tuple(files[given]))
+    forms = _part_forms(game, options, forget)
+    return (forms.buckets() if forms.in_buckets else forms.history()), forms
 
 
 def prepare_spot(
@@ -105,10 +169,13 @@ def prepare_resume(
         trust(game)
     header = checkpoint_header(path)
     form = checkpoint_solver(path).form_name
+    if options.part is not None or header.get("part") or part_of_checkpoint(str(header["game"])):
+        opened, part = _resumed_part(path, game, options)
+        return _ready(resume_solver(path, opened, options.memory_limit), target, options, part)
     forms = GameForms(
         str(header["game"]) if game is None else game, memory_limit=options.memory_limit, progress=options.opening
     )
-    opened: Any = game
+    opened = game
     if form == "history":
         opened = forms.history()
     elif form == "buckets":

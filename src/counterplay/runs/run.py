@@ -18,6 +18,7 @@ from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms
 from counterplay.poker.cards import card_text
 from counterplay.runs.options import RunOptions
+from counterplay.runs.part_forms import PartForms
 from counterplay.runtime.memory import format_bytes
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
@@ -178,6 +179,8 @@ class Run:
             words = memory_words(solver)
             facts = dataclasses.replace(facts, words=(words.map, words.total))
         result = dataclasses.replace(result, facts=facts)
+        if isinstance(self.forms, PartForms):
+            return self.forms.finished(result)
         if result.form == "public":
             return dataclasses.replace(result, profile=self._named(result.profile))
         if result.form == "buckets" and not solver.real_game:

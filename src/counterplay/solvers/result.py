@@ -264,8 +264,10 @@ class SolveResult(Tabulated):
         if inside is not None:
             text = exploitability_text(inside.measurement.exploitability, facts.big_blind)
             bound = inside.recall is not None and not set(inside.recall) <= {"perfect", "a-loss"}
-            name = "bucket" if inside.abstraction is None else "abstract"
-            rows.append((f"in the {name} game", f"at most {text}, if it remembers" if bound else text))
+            name = "abstract game" if inside.abstraction is not None else "bucket game"
+            if inside.abstraction is None and self.form == "history":
+                name = "game of the part"
+            rows.append((f"in the {name}", f"at most {text}, if it remembers" if bound else text))
         merged = self.abstraction if inside is None else inside.abstraction
         if merged is not None:
             share = 100.0 * merged.num_sets / self.information_sets

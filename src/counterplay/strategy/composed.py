@@ -27,7 +27,7 @@ from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
 
-def stitch(base: Strategy, experts: Mapping[str | Part, Strategy], game: Any = None) -> Strategy:
+def stitch(base: Strategy, experts: Mapping[Any, Strategy], game: Any = None) -> Strategy:
     """One strategy from a base and experts.
 
     Parameters

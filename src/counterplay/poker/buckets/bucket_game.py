@@ -289,7 +289,8 @@ class BucketGame(Described):
     def origin(self) -> dict[str, Any]:
         """What is needed besides the name to open the bucket game again."""
         cards = [*self.cards, *(f"{one.part}={file}" for one in self.zones for file in one.cards)]
-        return {"cards": cards, "bets": None if self.bets is None else self.bets.text()}
+        found = {"cards": cards, "bets": None if self.bets is None else self.bets.text()}
+        return found if self.fixed is None else {**found, "part": self.fixed.part}
 
     @functools.cached_property
     def fingerprint(self) -> str:
