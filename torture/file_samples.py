@@ -21,7 +21,8 @@ from counterplay.poker.postflop.subgame import Subgame
 from counterplay.runs import FlopPlan, solve_flops
 from counterplay.runtime.jobs import JobList
 from counterplay.solvers import ALGORITHMS, make_solver
-from counterplay.strategy import PublicStrategy
+from counterplay.strategy import PublicStrategy, Strategy, stitch
+from counterplay.strategy.trivial import TRIVIAL
 
 GAMES = {"history": "kuhn", "public": "kuhn_limit_2p", "states": "kuhn", "buckets": "leduc_limit_2p"}
 SPOT = Subgame("KsTd7h4c2s", pot=60, stack=150, oop="AA,KQs,98s", ip="KK,QJs,77", bets="75%", raises="a")
@@ -78,8 +79,18 @@ def strategies(folder: Path, cards: Path) -> list[Sample]:
         solver.step(4)
         solver.profile().save(folder / name)
         found.append({"path": str(folder / name), "name": name})
+    found.append({"path": str(folder / "stitched"), "name": "stitched"})
+    _stitched(folder, cards).save(folder / "stitched")
     PublicStrategy.of_tree(opened, solver.strategy(), None, np.arange(len(opened.kind)) < 2).save(folder / "locked")
     return [*found, {"path": str(folder / "locked"), "name": "locked"}]
+
+
+def _stitched(folder: Path, cards: Path) -> Strategy:
+    """A strategy by buckets that depend on the betting."""
+    CardAbstraction.single((3, 2), (1, 1)).save(folder / "expert.cpa")
+    base = TRIVIAL["uniform"].buckets(opened_game("leduc_limit_2p", "buckets", cards))
+    expert = TRIVIAL["always-call"].buckets(opened_game("leduc_limit_2p", "buckets", folder / "expert.cpa"))
+    return stitch(base, {"r@1": expert, "cc/r": expert})
 
 
 def abstractions(folder: Path) -> list[Sample]:

@@ -89,6 +89,7 @@ def instances(shared: Path) -> list[Instance]:
     return [
         *_solves(cards),
         *_other_solves(cards),
+        *_parts(cards),
         *_responses(cards),
         *_folders(shared, program),
         *_evaluations(_write_strategy(shared, cards)),
@@ -134,6 +135,24 @@ def _other_solves(cards: Path) -> Iterator[Instance]:
     for form, algorithm in (("history", "external-sampling"), ("public", "pcs")):
         words = (GAMES[form], "--algorithm", algorithm, "--representation", form, "--threads", "2")
         yield _solve(f"solve {form}", f"{algorithm}, 2 threads", *words, same=False, forks=False)
+
+
+def _parts(cards: Path) -> Iterator[Instance]:
+    """A part of a game, on histories, where players forget and in buckets; game, part and base are named again."""
+    more = ("--iterations", str(ITERATIONS), "--checkpoint", "run.checkpoint", "--out", "run.strategy", "--json")
+    for name, game, part, words in (
+        ("a static expert", "leduc", "kk/b", ("--algorithm", "cfr+")),
+        ("a graft, forgetting", "leduc", "b@1",
+         ("--algorithm", "chance-sampling", "--forget", "ranks=JQ-K,outside=b", "--seed", "1")),
+        ("an expert in buckets", "leduc_limit_2p", "cc/r", ("--cards", str(cards), "--seed", "1")),
+        ("a graft in buckets", "leduc_limit_2p", "r@2",
+         ("--cards", str(cards), "--algorithm", "external-sampling", "--seed", "1")),
+    ):  # fmt: skip
+        same = (game, "--part", part, "--fix", "uniform")
+        yield Instance(
+            "solve --part", name, ("solve", *same, *words, *more),
+            ("solve", *same, "--resume", "run.checkpoint", *more), "run.checkpoint",
+        )  # fmt: skip
 
 
 def _responses(cards: Path) -> Iterator[Instance]:

@@ -18,6 +18,8 @@ from typing import Any
 
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction, parse_recipe
+from counterplay.abstraction.cards.expert_buckets import split_cards
+from counterplay.abstraction.experts import label_parts
 from counterplay.abstraction.infosets.by_name import abstraction_by_name
 from counterplay.agents.entries import make_entries
 from counterplay.agents.match_game import open_match_game
@@ -225,7 +227,11 @@ PARSERS: dict[str, Parser] = {
                         "x.strategy?resolve=turn,safe=true,seconds=3")),
     "action": (lambda text: Betting.start(HOLDEM).nearest_legal(text), ("r300", "c", "f")),
     "typed action": (lambda text: read_action(Betting.start(HOLDEM), text), ("raise 300", "call", "r300", "pot")),
-    "forgotten": (lambda text: abstraction_by_name(*leduc(), text), ("match=^.", "initial")),
+    "forgotten": (
+        lambda text: abstraction_by_name(*leduc(), text), ("match=^.", "initial", "ranks=JQ-K,outside=b,kk/b@1"),
+    ),
+    "part": (lambda text: label_parts(leduc()[1], [text]), ("kk/b", "b,kb@1+2", "only:,k,kb")),
+    "cards of parts": (lambda text: split_cards([text]), ("rf=x.cpa", "kk/b@1=a=b", "x.cpa")),
 }  # fmt: skip
 
 ODD = ("9" * 30, "9" * 5000, "-1", "0", "1e999999999", "nan", "inf", "1/0", "0.0000001", "[" * 3000, "(" * 3000, "{",

@@ -23,7 +23,7 @@ from counterplay.poker.postflop.subgame import Subgame
 from counterplay.solvers import make_solver
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.storage import file_kind, read_container
-from counterplay.strategy import BucketStrategy, PublicStrategy, Strategy, TabularStrategy, load_strategy
+from counterplay.strategy import BucketStrategy, PublicStrategy, Strategy, TabularStrategy, load_strategy, stitch
 from counterplay.strategy.trivial import TRIVIAL
 from tests.crosstables import exact_scores
 
@@ -63,6 +63,8 @@ KINDS = {
     "public-cards": Kind(SMALL),
     "spot": Kind(SPOT.name, play=NO_MATCH, seat=NO_MATCH),
     "buckets": Kind("leduc_limit_2p"),
+    "stitched": Kind("leduc"),
+    "stitched-buckets": Kind("leduc_limit_2p"),
 }
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -86,7 +88,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sampler = make_solver(open_game("leduc_limit_2p", "buckets", cards=[there / "leduc.cards"]), "cfr+")
     sampler.step(8)
     sampler.profile().save(there / "buckets", "float64")
+    _save_stitched(there, sampler.profile(storage="float64"))
     return there
+
+
+def _save_stitched(there: Path, expert: BucketStrategy) -> None:
+    """A base with an expert in a part and another for one player, by infosets and by buckets."""
+    base = load_strategy(there / "tabular")
+    first, second = (cp.solve("leduc", "cfr+", iterations=steps, part=part, fix=there / "tabular").profile
+                     for steps, part in ((9, "kk/b"), (7, "b@1")))  # fmt: skip
+    stitch(base, {"kk/b": first, "b@1": second}).save(there / "stitched")
+    CardAbstraction.single((3, 2), (1, 1)).save(there / "coarse.cards")
+    coarse = make_solver(open_game("leduc_limit_2p", "buckets", cards=[there / "coarse.cards"]), "cfr+")
+    coarse.step(8)
+    found = stitch(coarse.profile(storage="float64"), {"cc/r": expert, "r@2": expert})
+    assert isinstance(found, BucketStrategy)
+    found.save(there / "stitched-buckets", "float64")
 
 
 @functools.cache
@@ -286,7 +303,7 @@ def test_show_hands(kind: str, folder: Path, capsys: pytest.CaptureFixture[str])
     mean = np.sum([np.multiply(row["weight"], row["frequencies"]) for row in told["hands"].values()], axis=0)
     assert told["frequencies"] == pytest.approx(mean.tolist())
     rows = [tuple(row["frequencies"]) for row in told["hands"].values()]
-    if kind in ("public-cards", "buckets", "spot"):
+    if kind in ("public-cards", "buckets", "stitched-buckets", "spot"):
         board = f"/{SPOT.board}" if kind == "spot" else ""
         for hand, row in told["hands"].items():
             key = strategy.probabilities(told["player"] - 1, f"{hand}{board}:")

@@ -34,6 +34,7 @@ from counterplay.solvers.registry import (
 )
 from counterplay.solvers.settings import UnknownSettingError
 from counterplay.solvers.solver import Solver
+from counterplay.strategy.trivial import TRIVIAL
 from counterplay.trusted_code import trust
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _resumed_part(path: str | os.PathLike[str], game: GameLike | None, options: 
     """The game of a part whose checkpoint is resumed, and its forms; game, part and base are given again."""
     header = checkpoint_header(path)
     known = part_of_checkpoint(str(header["game"]))
-    files = split_cards(header.get("cards", ()))[1]
+    base, files = split_cards(header.get("cards", ()))
     if game is None or options.part is None:
         part = "PART" if known is None else known[1]
         raise SolverError(
@@ -133,6 +134,8 @@ def _resumed_part(path: str | os.PathLike[str], game: GameLike | None, options: 
     given = Part.parse(options.part).text
     if not options.cards and given in files:
         options = dataclasses.replace(options, cards=tuple(files[given]))
+    elif not options.cards and options.fix in TRIVIAL:
+        options = dataclasses.replace(options, cards=tuple(base))
     forms = _part_forms(game, options, forget)
     return (forms.buckets() if forms.in_buckets else forms.history()), forms
 
