@@ -11,11 +11,12 @@ import pytest
 import counterplay as cp
 from counterplay.errors import CounterplayError
 from counterplay.evaluation import evaluate
-from counterplay.experiments import run_experiment
+from counterplay.experiments import run_experiment, stitched_sizes
 from counterplay.experiments.shared import stitching
 from counterplay.experiments.shared.experiment import noting_stops
 from counterplay.experiments.shared.stitching import Job, Row, Setting, earnings, open_leduc, row_size, solve_jobs
 from counterplay.experiments.stitched_leduc import PUBLISHED
+from counterplay.experiments.stitched_sizes import sizes
 
 
 def test_sizes_of_table_7_1() -> None:
@@ -33,6 +34,25 @@ def test_sizes_of_table_7_2() -> None:
     published = {row: amounts[0] for (players, row), amounts in PUBLISHED.items() if players == 3}
     differ = {row: size for row, size in ours.items() if size != published[row]}
     assert differ == {Row("JQ-K", "Grafted", symmetric): 3021 if symmetric else 1992 for symmetric in (True, False)}
+
+
+def test_sizes_of_table_7_3() -> None:
+    """In millions, rounded: no run is above the published limits but one, and the bases have their published sizes."""
+    found = {(players, strategy, parts, first): sizes(players, strategy, parts, first, second)
+             for players, strategy, parts, first, second in stitched_sizes.PUBLISHED}  # fmt: skip
+    assert found[3, "Base", "", "IR16/IR16/IR16/16"][0] == 155_388_896
+    assert found[3, "Base", "", "IR169/IR16/IR16/16"][0] == 155_402_666
+    assert found[2, "Base", "", "8/8/8/8"][0] == 23_551_424
+    millions = [(round(first / 1e6, 2), None if second is None else round(second / 1e6, 2))
+                for first, second in found.values()]  # fmt: skip
+    assert millions == [
+        (23.55, None), (22.21, 22.24), (22.87, 22.85), (22.87, 22.85), (27.03, 22.92), (27.03, 22.92), (22.14, 23.02),
+        (22.14, 23.02), (22.28, 23.11), (22.28, 23.11), (155.39, None), (155.40, None), (155.34, 137.57),
+        (160.89, 158.04), (158.70, 161.49), (157.74, 160.42), (161.25, 159.51), (150.88, 154.28), (160.37, 159.29),
+        (161.67, 158.38), (158.37, 158.92),
+    ]  # fmt: skip
+    over = [key for key, pair in found.items() for size in pair if size and size > stitched_sizes.LIMITS[key[0]]]
+    assert over == [(2, "Grafted", "cc/r", "15/15/14/14"), (2, "Grafted", "cc/cr", "15/15/14/14")]
 
 
 def test_quick_table() -> None:

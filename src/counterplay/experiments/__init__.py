@@ -62,6 +62,7 @@ EXPERIMENTS = {
     "sampling-parameters": "ε, τ and β of average strategy sampling (Gibson et al. 2012, figure 1)",
     "strategies-over-time": "CS, PCS and CFR-BR by CPU time (Johanson 2016, figures 3.4, 4.3, 4.9 and 11.1)",
     "skewed-dice": "skewed die-roll poker (Lanctot et al. 2012, figure 1; Gibson 2014, figure 6.3)",
+    "stitched-sizes": "abstractions of stitched hold'em strategies, counted (Gibson 2014, table 7.3)",
     "stitched-leduc": "base strategies, experts and grafts in Leduc hold'em (Gibson 2014, tables 7.1 and 7.2)",
     "three-player-profiles": "current against average profile in three-player hold'em (Gibson 2014, figures 4.6, 4.7a)",
     "three-player-sampling": "Pure CFR against ES in three-player limit hold'em, by matches (Gibson 2014, figure 5.7c)",
