@@ -92,7 +92,7 @@ def _prepare_part(
     own = {**_common_settings(chosen, form, options), **_with_scheme(settings)}
     opened = forms.buckets() if form == "buckets" else forms.history()
     try:
-        solver = make_solver(opened, chosen, options.memory_limit, form, **own)
+        solver = solver_with(own, opened, chosen, options.memory_limit, form)
     except UnknownSettingError as error:
         raise _explained(error) from None
     return _ready(solver, target, options, forms)
