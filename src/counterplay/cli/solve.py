@@ -65,16 +65,13 @@ def command(
 ) -> int:
     """Solve a game and report its value and the exploitability of the strategy found.
 
-    With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game
-    before it is measured and saved.  cfr+ira and fpira abstract the game themselves, starting from --forget (by default
-    initial), and --until is measured in the real game.  With --representation states the game is not compiled: any
-    size can be sampled, and exploitability is not measured.  With --representation public the tables have a row for
-    each public state and hand, for two-player games in which only chance is hidden.  With --cards the tables have a
-    row for each betting decision and bucket of hands; pure-cfr by default.  Exploitability is measured inside the
-    bucket game with --boards, for two players with perfect recall.
-
-    With --part and --fix a part of the betting is solved, everything outside it is played by the strategy --fix, and
-    the result is that strategy with what was found in the part: counterplay solve leduc --part kk/b --fix base.strategy
+    With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game.
+    cfr+ira and fpira abstract the game themselves, starting from --forget (by default initial).  With --representation
+    states the game is not compiled: any size can be sampled, and exploitability is not measured.  With --representation
+    public the tables have a row for each public state and hand, for two-player games in which only chance is hidden.
+    With --cards they have a row for each betting decision and bucket of hands; pure-cfr by default.  Exploitability is
+    measured inside the bucket game with --boards, for two players with perfect recall.  With --part and --fix a part of
+    the betting is solved, what is outside it is played by --fix: counterplay solve leduc --part kk/b --fix base.strategy
 
     `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percent of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%
