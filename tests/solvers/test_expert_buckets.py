@@ -11,10 +11,12 @@ import pytest
 
 import counterplay as cp
 from counterplay.abstraction import infoset_labels, label_parts
+from counterplay.abstraction.cards import CardAbstraction
 from counterplay.abstraction.cards.expert_buckets import part_bucket_game, split_cards, with_experts
 from counterplay.abstraction.part_games import PartGame
 from counterplay.errors import AbstractionError, SolverError
 from counterplay.evaluation import evaluate
+from counterplay.forms import GameForms
 from counterplay.kernels.walks import alias_columns, random_state
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.prefix_sampler import PrefixSampler
@@ -220,3 +222,12 @@ def test_cards_of_parts_by_text(tmp_path: Path) -> None:
     strange = tmp_path / "r=f"
     strange.touch()
     assert split_cards([strange]) == ([str(strange)], {})
+
+
+def test_sizes_are_counted_before_anything_is_built(tmp_path: Path) -> None:
+    for name, made in (("coarse", CardAbstraction.single), ("fine", CardAbstraction.lossless)):
+        made((3, 2), (1, 1)).save(tmp_path / f"{name}.cards")
+    for part in ("r@1", "cc/r", "cr,r", "only:,c,r"):
+        forms = GameForms(NAME, cards=[tmp_path / "coarse.cards", f"{part}={tmp_path / 'fine.cards'}"])
+        size, game = forms.bucket_counts(), forms.buckets()
+        assert (size.infosets, size.entries) == (game.num_infosets, game.num_entries)

@@ -71,7 +71,7 @@ def command(
     public the tables have a row for each public state and hand, for two-player games in which only chance is hidden.
     With --cards they have a row for each betting decision and bucket of hands; pure-cfr by default.  Exploitability is
     measured inside the bucket game with --boards, for two players with perfect recall.  With --part and --fix a part of
-    the betting is solved, what is outside it is played by --fix: counterplay solve leduc --part kk/b --fix base.strategy
+    the betting is solved, outside it --fix is played: counterplay solve leduc --part kk/b --fix base.strategy
 
     `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percent of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%

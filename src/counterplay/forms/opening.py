@@ -14,6 +14,7 @@ name of a standard poker definition, any of these with `` forgetting WHAT``, or 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import os
 from collections.abc import Sequence
@@ -433,11 +434,18 @@ class GameForms:
 
     def bucket_counts(self) -> BucketGameSize:
         """The size of the bucket game in detail; nothing is built."""
-        from counterplay.abstraction.cards.expert_buckets import split_cards
+        from counterplay.abstraction.cards.expert_buckets import part_points, split_cards
+        from counterplay.abstraction.experts import Part
         from counterplay.poker.buckets.bucket_counts import count_bucket_game
 
-        definition, abstractions = self._card_abstractions(split_cards(self.cards)[0], verify=False)
-        return count_bucket_game(definition, [one.counts() for one in abstractions], self.raises)
+        base, experts = split_cards(self.cards)
+        definition, abstractions = self._card_abstractions(base, verify=False)
+        found = count_bucket_game(definition, [one.counts() for one in abstractions], self.raises)
+        more = []
+        for part, files in experts.items():
+            counts = tuple(one.counts() for one in self._card_abstractions(files, verify=False)[1])
+            more.append((*part_points(definition, Part.parse(part), self.raises), counts))
+        return dataclasses.replace(found, experts=tuple(more))
 
     def recalls(self) -> tuple[str, ...]:
         """What each player's card abstraction remembers."""

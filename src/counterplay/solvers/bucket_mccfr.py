@@ -70,7 +70,8 @@ class BucketSolver(BucketTables, MccfrSolver):
         super()._check_game()
 
     def _layout_bytes(self) -> int:
-        return 16 * len(self.game.tree) + restriction_bytes(self.restriction)
+        fixed = 0 if self.game.fixed is None or self.game.start else 12 * self.game.fixed.game.num_entries
+        return 16 * len(self.game.tree) + fixed + restriction_bytes(self.restriction)
 
     def _walk_arrays(self) -> WalkArrays:
         return self.game.walks()

@@ -26,6 +26,9 @@ from counterplay.strategy.strategy import Provenance, Strategy, not_a_strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.tree.history.game_tree import GameTree
 
+CHUNK = 1 << 22
+"""Entries that are copied at a time."""
+
 
 def stitch(base: Strategy, experts: Mapping[Any, Strategy], game: Any = None) -> Strategy:
     """One strategy from a base and experts.
@@ -118,13 +121,11 @@ def _copy(
         some = nodes[(own == before) & (new == after)]
         sizes = source.tree.num_children[some].astype(np.int64)
         step = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        buckets = int(source.slot_buckets[before])
-        rows = [_rows(game, slot, buckets, np.repeat(game.node_offset[some].astype(np.int64), sizes) + step)
-                for game, slot in ((source, before), (target, after))]  # fmt: skip
-        found[rows[1]] = weights[rows[0]]
-
-
-def _rows(game: BucketGame, slot: int, buckets: int, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The entries of some columns of a slot, for each bucket."""
-    start, width = int(game.slot_start[slot]), int(game.slot_width[slot])
-    return np.asarray(start + np.arange(buckets)[:, None] * width + columns)
+        columns = [np.repeat(game.node_offset[some].astype(np.int64), sizes) + step for game in (source, target)]
+        starts = [int(game.slot_start[slot]) for game, slot in ((source, before), (target, after))]
+        widths = [int(game.slot_width[slot]) for game, slot in ((source, before), (target, after))]
+        buckets, chunk = int(source.slot_buckets[before]), max(1, CHUNK // max(1, len(step)))
+        for first in range(0, buckets, chunk):
+            rows = np.arange(first, min(first + chunk, buckets))[:, None]
+            at, to = (start + rows * width + one for start, width, one in zip(starts, widths, columns, strict=True))
+            found[to] = weights[at]

@@ -21,9 +21,13 @@ from numpy.typing import NDArray
 
 from counterplay.abstraction.experts import BettingSequences, Part, label_parts, read_parts
 from counterplay.errors import AbstractionError
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.betting import count_betting
 from counterplay.poker.buckets.bucket_game import BucketGame, FixedPlay, Zone
 from counterplay.poker.buckets.prefix_sampler import prefix_steps
 from counterplay.poker.buckets.round_buckets import RoundBuckets, buckets_by_player
+from counterplay.poker.raise_sizes import BetAbstraction
+from counterplay.poker.rules import Betting
 
 CARDS_OF_PART = re.compile(r"((?:only:)?[a-zA-Z0-9/,.]*(?:@[0-9+]+)?)=(.+)", re.DOTALL)
 """The card abstraction of a part, as in ``rf=fine.cards``."""
@@ -67,6 +71,32 @@ def with_experts(game: BucketGame, experts: Sequence[tuple[Part | str, Sequence[
         for part, (_, buckets, files) in zip(parts, experts, strict=True)
     ]
     return game.laid_out((*game.zones, *zones), zone, game.fixed, game.start)
+
+
+def part_points(
+    rules: GameDefinition, part: Part, bets: BetAbstraction | None = None
+) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    """The decisions of a part that have an expert, and their actions, by player and round; counted, nothing is built.
+
+    Raises
+    ------
+    AbstractionError, GameError
+        If the game has no such player or betting.
+    """
+    members = part.members(rules.players)
+    found = np.zeros((2, rules.players, rules.rounds), object)
+    for text in part.sequences:
+        if part.below:
+            counts = count_betting(rules, bets, text)
+            found += np.array([counts.player_decisions, counts.player_pairs], object)
+        else:
+            betting = Betting.after(rules, text)
+            found[:, betting.player, betting.round] += np.array([1, len(betting.legal_actions())], object)
+    rows = [
+        tuple(tuple(map(int, row)) if player in members else (0,) * rules.rounds for player, row in enumerate(one))
+        for one in found
+    ]
+    return rows[0], rows[1]
 
 
 def part_bucket_game(

@@ -10,11 +10,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from counterplay.errors import AbstractionError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import BettingCounts, count_betting
 from counterplay.poker.raise_sizes import BetAbstraction
+
+Points: TypeAlias = Sequence[Sequence[int]]
+"""Numbers by player and round."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,16 +27,18 @@ class BucketGameSize:
 
     betting: BettingCounts  # the betting tree
     buckets: tuple[tuple[int, ...], ...]  # buckets by player and round; sequences of them where they are remembered
+    # parts of the betting with other buckets: their decisions and pairs by player and round, and their buckets
+    experts: tuple[tuple[Points, Points, tuple[tuple[int, ...], ...]], ...] = ()
 
     @property
     def infosets_by_round(self) -> tuple[int, ...]:
         """Information sets of all players."""
-        return self._by_round(self.betting.player_decisions)
+        return self._by_round(self.betting.player_decisions, 0)
 
     @property
     def entries_by_round(self) -> tuple[int, ...]:
         """Pairs of an information set and an action."""
-        return self._by_round(self.betting.player_pairs)
+        return self._by_round(self.betting.player_pairs, 1)
 
     @property
     def infosets(self) -> int:
@@ -53,10 +59,18 @@ class BucketGameSize:
         """Memory of the tables: 16 bytes for regret and average as float64, 4 for Pure CFR without an average."""
         return per_entry * self.entries
 
-    def _by_round(self, points: Sequence[Sequence[int]]) -> tuple[int, ...]:
-        pairs = zip(points, self.buckets, strict=True)
-        rows = [[count * kinds for count, kinds in zip(*pair, strict=True)] for pair in pairs]
+    def _by_round(self, points: Points, which: int) -> tuple[int, ...]:
+        rows = [_products(points, self.buckets)]
+        for expert in self.experts:
+            rows.append(_products(expert[which], expert[2]))
+            rows.append(tuple(-number for number in _products(expert[which], self.buckets)))
         return tuple(map(sum, zip(*rows, strict=True)))
+
+
+def _products(points: Points, buckets: Points) -> tuple[int, ...]:
+    """Decisions or pairs times buckets, by round."""
+    rows = [[count * kinds for count, kinds in zip(*pair, strict=True)] for pair in zip(points, buckets, strict=True)]
+    return tuple(map(sum, zip(*rows, strict=True)))
 
 
 def count_bucket_game(
