@@ -7,6 +7,7 @@
     leduc.strategy, leduc-agent                               a strategy file of any kind, a folder of ``build``
     holdem.strategy?translation=nearest,purify=true           one with settings of its agent
     holdem.strategy?resolve=turn,safe=true,seconds=3          one that solves the rest of a hand at the table
+    portfolio, portfolio?select=ucb1,bound=500                several strategies, chosen among from hand to hand
     program:./startme.sh                                      a program that is started with a host and a port
 
 A name can be given in front:  ``mine=leduc.strategy``.  In Python an entry can also be a ``Strategy``, or a function
@@ -25,6 +26,7 @@ from typing import Any, TypeAlias
 
 from counterplay.agents.agent import Agent, Policy, policy_profile
 from counterplay.agents.match_game import MatchGame
+from counterplay.agents.portfolio import STRATEGY, Portfolio, load_portfolio
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
 from counterplay.errors import GameError, StrategyError
@@ -34,7 +36,7 @@ from counterplay.poker.postflop.subgame import unlike
 from counterplay.runtime.suggestions import did_you_mean, quoted
 from counterplay.solvers.settings import setting_value
 from counterplay.strategy.bucket_strategy import BucketStrategy
-from counterplay.strategy.files import BUILT, load_strategy, strategy_path
+from counterplay.strategy.files import BUILT, PORTFOLIO, load_strategy, strategy_path
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.ready_made import MEANT, READY_MADE, ReadyMade, Solved, opponent_name
 from counterplay.strategy.strategy import Strategy
@@ -76,11 +78,40 @@ class Entry:
         return Entry(self.name, made.strategy(played.game)) if isinstance(made, Solved) else self
 
     @property
+    def folder(self) -> Path | None:
+        """The folder of a portfolio, if it is one."""
+        if not isinstance(self.source, str) or self.ready_made is not None or self.program is not None:
+            return None
+        path = Path(self.source.partition("?")[0])
+        return path if os.path.isfile(path / PORTFOLIO) else None
+
+    @property
+    def portfolio(self) -> Portfolio | None:
+        """The portfolio, if it is one."""
+        if self.folder is None:
+            return None
+        facts = [(path.stat().st_mtime_ns, path.stat().st_size) for path in self.files]
+        return _cached_portfolio(str(self.folder), tuple(facts))
+
+    @property
+    def game(self) -> str | None:
+        """The game of the strategy or of the portfolio; None for ready-made ones, programs and functions."""
+        found = self.portfolio or self.strategy
+        return None if found is None else found.game
+
+    @property
+    def files(self) -> list[Path]:
+        """All files that say what it plays."""
+        if self.folder is not None:
+            return sorted(path for path in self.folder.iterdir() if path.name == PORTFOLIO or path.suffix == STRATEGY)
+        return [] if self.file is None else [self.file]
+
+    @property
     def file(self) -> Path | None:
         """The strategy file, if it is one."""
         if not isinstance(self.source, str) or self.ready_made is not None or self.program is not None:
             return None
-        return strategy_path(self.source.partition("?")[0])
+        return None if self.folder is not None else strategy_path(self.source.partition("?")[0])
 
     @property
     def strategy(self) -> Strategy | None:
@@ -92,7 +123,9 @@ class Entry:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of its agent."""
-        return _settings(self.source.partition("?")[2]) if isinstance(self.source, str) and self.file else {}
+        if not isinstance(self.source, str) or (self.file is None and self.folder is None):
+            return {}
+        return _settings(self.source.partition("?")[2], self.folder is not None)
 
     def agent(self, played: MatchGame, seed: int) -> Agent:
         """A new agent for a game; ``seed`` is that of its random numbers."""
@@ -103,11 +136,19 @@ class Entry:
             return RuleAgent(made, seed, played.game)
         if self.program is not None:
             raise GameError(f"{self.name} is a program; it plays through a dealer, not in this process")
-        strategy = self.strategy
+        portfolio, strategy, settings = self.portfolio, self.strategy, self.settings
+        if portfolio is not None:
+            from counterplay.agents.adaptive_agent import AdaptiveAgent  # estimators are imported when they are needed
+
+            if played.deal_rules is None:
+                raise GameError(
+                    f"{self.name} is a portfolio, which plays poker from a definition, such as leduc_limit_2p, where "
+                    f"it sees how hands end; it cannot play {played.name}"
+                )
+            return AdaptiveAgent(portfolio, played.deal_rules, seed, **settings)
         if strategy is None:
             assert callable(self.source)
             return self.source(seed)
-        settings = self.settings
         self._check_spot(strategy, played)
         bucketed = isinstance(strategy, BucketStrategy)
         if "translation" in settings and not bucketed:
@@ -139,6 +180,8 @@ class Entry:
         """
         tree, strategy = played.tree, self.strategy
         if tree is None or self.settings or self.program is not None or isinstance(strategy, BucketStrategy):
+            return None
+        if self.folder is not None:
             return None
         made = self.ready_made
         if isinstance(made, Solved):
@@ -185,21 +228,28 @@ class Entry:
 
 _SETTINGS = ("translation", "threshold", "purify")
 _RESOLVING = ("resolve", "safe", "seconds", "iterations", "within", "threads", "log")
+_ADAPTIVE = ("select", "window", "scale", "estimator", "bound", "log")
 
 
-def _settings(text: str) -> dict[str, Any]:
+def _settings(text: str, adaptive: bool = False) -> dict[str, Any]:
     """Settings of an agent from text such as ``translation=nearest,purify=true``."""
     found: dict[str, Any] = {}
+    known = _ADAPTIVE if adaptive else (*_SETTINGS, *_RESOLVING)
     for part in text.split(",") if text else ():
         name, sign, value = part.partition("=")
-        if not sign or name not in (*_SETTINGS, *_RESOLVING):
-            names = ", ".join((*_SETTINGS, *_RESOLVING))
-            raise GameError(f"settings of a strategy are {names}, as purify=true; got {part!r}")
-        found[name] = value if name == "log" else setting_value(value)
-    alone = [name for name in found if name in _RESOLVING]
+        if not sign or name not in known:
+            example = "a portfolio are {}, as select=ucb1" if adaptive else "a strategy are {}, as purify=true"
+            raise GameError(f"settings of {example.format(', '.join(known))}; got {part!r}")
+        found[name] = value if name in ("log", "select", "estimator") else setting_value(value)
+    alone = [name for name in found if name in _RESOLVING and not adaptive]
     if alone and "resolve" not in found:
         raise GameError(f"{alone[0]} is for hands that are solved at the table; give the round too, as resolve=turn")
     return found
+
+
+@functools.lru_cache(maxsize=8)
+def _cached_portfolio(folder: str, _facts: tuple[tuple[int, int], ...]) -> Portfolio:
+    return load_portfolio(folder)
 
 
 def _opened(path: str) -> Strategy:
@@ -225,9 +275,13 @@ def solved_notes(entries: Sequence[Entry], played: MatchGame) -> list[str]:
 
 
 def is_strategy(text: str) -> bool:
-    """Whether a text names a strategy file or a folder of ``build``, not a game; it may have settings."""
+    """Whether a text names a strategy file, a folder of ``build`` or a portfolio, not a game; it may have settings."""
     path = Path(str(make_entry(text).source).partition("?")[0])
-    return os.path.isfile(path / BUILT) or (os.path.isfile(path) and path.suffix not in GAME_FILES)
+    return (
+        os.path.isfile(path / BUILT)
+        or os.path.isfile(path / PORTFOLIO)
+        or (os.path.isfile(path) and path.suffix not in GAME_FILES)
+    )
 
 
 def make_entry(source: Entry | Source, name: str | None = None) -> Entry:

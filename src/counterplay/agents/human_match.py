@@ -37,7 +37,6 @@ from counterplay.runtime.number_text import figure
 from counterplay.strategy.files import strategy_path
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.strategy.ready_made import READY_MADE
-from counterplay.strategy.strategy import Strategy
 
 PERSON = "you"
 """The name of the person at the table and in logs."""
@@ -255,8 +254,7 @@ def open_table(what: str, against: Sequence[str] = ()) -> Table:
         played = _named_game(what)
         chosen = [make_entry(name) for name in against] or [_default_opponent(played)]
     else:
-        assert adviser.strategy is not None
-        played = _strategy_game(adviser.strategy)
+        played = _strategy_game(adviser)
         chosen = [make_entry(name) for name in against] or [adviser]
     if len(chosen) == 1:
         chosen *= played.players - 1
@@ -274,10 +272,12 @@ def read_seat(text: str, played: MatchGame) -> int:
     return int(word) - 1
 
 
-def _strategy_game(strategy: Strategy) -> MatchGame:
-    if strategy.game.startswith(SUBGAME) and isinstance(strategy, PublicStrategy):
+def _strategy_game(entry: Entry) -> MatchGame:
+    strategy, game = entry.strategy, entry.game
+    if isinstance(strategy, PublicStrategy) and strategy.game.startswith(SUBGAME):
         return MatchGame(strategy.game, SpotGame(strategy.tree))
-    return open_match_game(strategy.game)
+    assert game is not None
+    return open_match_game(game)
 
 
 def _named_game(what: str) -> MatchGame:

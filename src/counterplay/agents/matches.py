@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.agents.adaptive_agent import Choices
 from counterplay.agents.agent import Agent, Decision
 from counterplay.agents.entries import Entry, Source, make_entries
 from counterplay.agents.match_estimates import MatchRecorder
@@ -79,7 +80,8 @@ def _number(words: Sequence[int], kind: int) -> int:
 class MatchResult(Tabulated):
     """The result of a match of the agents ``names``; ``seatings`` is how often each deal was played.
 
-    ``estimates`` are low-variance ones of the agents that are strategies, by name, if they were asked for.
+    ``estimates`` are low-variance ones of the agents that are strategies, by name, if they were asked for.  ``choices``
+    say of each portfolio, by name, which member played each hand: one for each seating, whose agents learn apart.
     ``tally`` has the sums over deals, in chips a hand; ``big_blind`` is in chips, None outside poker.  ``interrupted``
     if it was stopped before all deals were played.
     """
@@ -91,6 +93,7 @@ class MatchResult(Tabulated):
     big_blind: float | None
     interrupted: bool = False
     estimates: Mapping[str, tuple[Summary, ...]] = dataclasses.field(default_factory=dict)
+    choices: Mapping[str, tuple[Choices, ...]] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
         won = ", ".join(
@@ -152,6 +155,7 @@ class MatchResult(Tabulated):
             "estimates": {
                 name: [one.to_dict(self.big_blind) for one in rows] for name, rows in self.estimates.items()
             },
+            "choices": {name: [one.to_dict() for one in rows] for name, rows in self.choices.items()},
         }  # fmt: skip
 
 
@@ -200,8 +204,11 @@ def match(
     seatings = seatings_of(played.players) if duplicate else [tuple(range(played.players))]
     recorder = None if estimators is None else MatchRecorder(played, entries, seatings, estimators)
     tally, started, finished = Tally.empty(len(entries)), time.perf_counter(), False
+    seeds = Seeds.of(seed)
+    adaptive = [number for number, entry in enumerate(entries) if entry.folder is not None]
+    copies = _copies(played, entries, seeds, 0, len(seatings)) if adaptive else None
     try:
-        for part in _parts(played, entries, Seeds.of(seed), 0, deals, seatings, recorder):
+        for part in _parts(played, entries, seeds, 0, deals, seatings, recorder, copies):
             tally += part
             if progress is not None:
                 progress(_progress(tally.deals, deals, time.perf_counter() - started))
@@ -211,7 +218,8 @@ def match(
             raise
     names = tuple(entry.name for entry in entries)
     estimates = {} if recorder is None else recorder.summaries(progress)
-    return MatchResult(played.name, names, len(seatings), tally, played.big_blind, not finished, estimates)
+    choices = {names[number]: tuple(agents[number].choices() for agents in copies or ()) for number in adaptive}
+    return MatchResult(played.name, names, len(seatings), tally, played.big_blind, not finished, estimates, choices)
 
 
 def _progress(done: int, total: int, seconds: float) -> Progress:
@@ -229,8 +237,9 @@ def play_piece(
 def _parts(
     played: MatchGame, entries: Sequence[Entry], seeds: Seeds, first: int, deals: int,
     seatings: Sequence[tuple[int, ...]] | None = None, recorder: MatchRecorder | None = None,
+    copies: list[list[Any]] | None = None,
 ) -> Iterator[Tally]:  # fmt: skip
-    """The deals of a piece, some at a time."""
+    """The deals of a piece, some at a time; ``copies`` are the agents of each seating, if they are known."""
     table = seatings_of(played.players) if seatings is None else seatings
     profiles = _tree_strategies(played, entries)
     bucketed = None if profiles is not None else _bucket_strategies(entries, recorder is None)
@@ -240,12 +249,17 @@ def _parts(
     elif bucketed is not None and played.deal_rules is not None:
         scores = _on_buckets(bucketed, table, seeds, first, deals, recorder)
     else:
-        copies = [
-            [entry.agent(played, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
-            for turn in range(len(table))
-        ]
-        scores = _by_agents(played, copies, table, seeds, first, deals, recorder)
+        agents = _copies(played, entries, seeds, first, len(table)) if copies is None else copies
+        scores = _by_agents(played, agents, table, seeds, first, deals, recorder)
     return map(Tally.of, scores)
+
+
+def _copies(played: MatchGame, entries: Sequence[Entry], seeds: Seeds, first: int, seatings: int) -> list[list[Any]]:
+    """The agents of each seating, which remember nothing of the others."""
+    return [
+        [entry.agent(played, _number((seeds.play, first, turn, seat), 2)) for seat, entry in enumerate(entries)]
+        for turn in range(seatings)
+    ]
 
 
 def _tree_strategies(played: MatchGame, entries: Sequence[Entry]) -> list[TabularStrategy] | None:

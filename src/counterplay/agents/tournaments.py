@@ -308,8 +308,8 @@ def _fingerprints(entries: Sequence[Entry]) -> dict[str, str]:
     """Fingerprints of the strategies, by the names of the entries."""
     prints = {}
     for entry in entries:
-        if entry.file is not None:
-            prints[entry.name] = hashlib.sha256(entry.file.read_bytes()).hexdigest()
+        if entry.files:
+            prints[entry.name] = hashlib.sha256(b"".join(path.read_bytes() for path in entry.files)).hexdigest()
     return prints
 
 

@@ -25,7 +25,8 @@ PLAYED_HELP = f"What is played, if not the game of the strategies. {o.GAME_HELP}
 AGENT_HELP = (
     f"An agent: {o.OPPONENTS}, human (you), a strategy file or the folder of a build; NAME=AGENT gives it a name. "
     "A strategy takes settings: FILE?threshold=0.05,purify=true, of a bucket game also translation=nearest; "
-    "FILE?resolve=turn,seconds=3 solves the rest of a hand at the table, with safe=true safely."
+    "FILE?resolve=turn,seconds=3 solves the rest of a hand at the table, with safe=true safely. The folder of a "
+    "portfolio adapts: FOLDER?select=ucb1,bound=500 (rules: fixed, greedy, ucb1, thompson, exponential)."
 )
 
 
@@ -51,6 +52,9 @@ def command(
         str | None,
         typer.Option(help="Low-variance estimates beside money: all, or names as ac+ef+bc-divat,aivat."),
     ] = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Of portfolios: who was chosen, and what members were estimated to win.")
+    ] = False,
     as_json: o.AsJson = False,
 ) -> int:
     """Play a match in this process and report the winnings, with 95 % confidence intervals over deals.
@@ -67,14 +71,16 @@ def command(
     entries = read_entries(agents)
     played = find_match_game(game, entries)
     if exact:
-        if deals is not None or seed is not None or not duplicate or estimate is not None:
-            raise GameError("--exact plays no deals; leave out --deals, --seed, --no-duplicate and --estimate")
+        if deals is not None or seed is not None or not duplicate or estimate is not None or show:
+            raise GameError("--exact plays no deals; leave out --deals, --seed, --no-duplicate, --estimate and --show")
         _compute(played, entries, as_json)
         return 0
     others = [entry for entry in entries if entry.source is not terminal_agent]
     if len(others) < len(entries):
         _play_against(played, others, len(entries) - len(others), deals, seed, as_json)
         return 0
+    if show and all(entry.folder is None for entry in entries):
+        raise GameError("--show shows whom portfolios choose; none of these agents is a portfolio")
     deals, seed = DEALS if deals is None else deals, seed or 0
     for line in [] if as_json else solved_notes(entries, played):
         note(line)
@@ -88,6 +94,8 @@ def command(
         print_json({**result.to_dict(), "seed": seed, "cpu_seconds": seconds})
     else:
         _say(result)
+        if show:
+            _show(result)
     return 130 if result.interrupted else 0
 
 
@@ -143,8 +151,8 @@ def find_match_game(game: str | None, entries: tuple[Entry, ...]) -> MatchGame:
     if game is not None:
         return open_match_game(game)
     for entry in entries:
-        if entry.strategy is not None:
-            return open_match_game(entry.strategy.game)
+        if entry.game is not None:
+            return open_match_game(entry.game)
     raise GameError("say what is played, as --game leduc; none of these agents is a strategy of a game")
 
 
@@ -163,6 +171,22 @@ def _say(result: MatchResult) -> None:
             for other in range(one):
                 text = _text(result.difference(other, one), "chips a hand")
                 say(f"  {result.names[other]} - {result.names[one]}: {text}")
+
+
+def _show(result: MatchResult) -> None:
+    """Who was chosen and what members were estimated to win, along the match."""
+    unit, factor = ("chips a hand", 1.0) if result.big_blind is None else ("mbb/g", 1000.0 / result.big_blind)
+    for name, seatings in result.choices.items():
+        for turn, found in enumerate(seatings):
+            say(f"{name}, seating {turn + 1}: share of the hands that each member played, and its estimate in {unit}")
+            rows = [["hands", *found.names]]
+            for hands, shares, means in found.curve():
+                cells = zip(shares, means, strict=True)
+                rows.append([f"{hands:,}", *(f"{100 * one:.0f} %  {figure(factor * mean, 4, sign=True)}"
+                                             for one, mean in cells)])  # fmt: skip
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for row in rows:
+                say("  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)))
 
 
 def _text(estimate: Estimate, unit: str) -> str:

@@ -23,11 +23,20 @@ BUILT = "agent.strategy"
 """What ``build`` calls every agent; its folder stands for it."""
 
 
+PORTFOLIO = "portfolio.json"
+"""What the manifest of several strategies is called; its folder stands for them."""
+
+
 def strategy_path(path: str | os.PathLike[str]) -> Path:
     """The file of a strategy: the file itself, or the agent in a folder of ``build``."""
     file = Path(path)
     if not os.path.isdir(file):
         return file
+    if os.path.isfile(file / PORTFOLIO):
+        raise StrategyError(
+            f"{file} holds several strategies, which an agent chooses from (counterplay match, agent, tournament); "
+            f"name one of them, such as {file / '*.strategy'}"
+        )
     if not os.path.isfile(file / BUILT):
         raise StrategyError(f"{file} is a folder without {BUILT}; name a strategy file, or the folder of a build")
     return file / BUILT

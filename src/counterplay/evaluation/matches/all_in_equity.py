@@ -12,21 +12,17 @@ pairs of hands, summed over all boards; they are computed once for a deck and ke
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import GameError
-from counterplay.kernels.cards.evaluator import rank_boards
+from counterplay.evaluation.matches.game_hands import GameHands
 from counterplay.kernels.cards.win_counts import add_pairs, add_wins
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.board_tree import Renamings, hole_hands
 from counterplay.poker.isomorphism import HandIndexer
-from counterplay.poker.three_cards import showdown_tables
 from counterplay.runtime.array_cache import cached_arrays, default_cache
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.storage import Arrays
@@ -39,40 +35,18 @@ BOARDS = 32
 """First boards whose ranks are kept, 3 MB each in hold'em."""
 
 
-class Runouts(NamedTuple):
-    """All boards that can follow some cards on the table."""
-
-    cards: NDArray[np.uint64]  # (B,) the cards that are added, as bits
-    rank: NDArray[np.uint16]  # (B, H) the ranks of all hands
-
-
-class AllInEquity:
-    """Edges of hands of a two-player poker game; hands are the rows of ``holes``."""
+class AllInEquity(GameHands):
+    """Edges of hands of a two-player poker game."""
 
     def __init__(self, rules: GameDefinition, progress: ProgressCallback | None = None) -> None:
         if rules.players != 2 or rules.hole_cards > 2:
             raise GameError("equities are for two players with one or two hole cards each")
-        self.rules, self.progress = rules, progress
-        self.holes = hole_hands(rules.deck, rules.hole_cards)
-        self.names = Renamings(rules.suits, self.holes, (), isomorphic=True)
-        one = np.uint64(1)
-        self.bits = np.bitwise_or.reduce(one << self.holes[:, : rules.hole_cards].astype(np.uint64), axis=1)
-        self.total = rules.board_ends[-1]
+        super().__init__(rules)
+        self.progress = progress
         self.first = next((end for end in rules.board_ends if end), 0)
-        self._tables = showdown_tables(rules)
         # the first cards on the table with other suits, the same for all that differ by suits, and which renaming it is
         self.renamed = functools.lru_cache(maxsize=1 << 15)(self._renamed)
         self._runouts = functools.lru_cache(maxsize=BOARDS)(self.runouts)
-
-    def number(self, cards: Sequence[int]) -> int:
-        """The number of a hand."""
-        low = cards[0] if len(cards) == 2 else self.holes[0, 1]
-        return int(self.names.number[low, cards[-1]])
-
-    def free(self, *cards: int) -> NDArray[np.bool_]:
-        """Which hands have none of these cards."""
-        used = np.uint64(sum(1 << card for card in cards))
-        return np.asarray(self.bits & used == 0)
 
     def edges(self, other: int, board: Sequence[int]) -> list[Float64]:
         """The edges of all hands against one, in each round that a board reaches; of no use for impossible hands."""
@@ -101,26 +75,13 @@ class AllInEquity:
         """How many boards can follow when both hands are known."""
         return math.comb(len(self.rules.deck) - 2 * self.rules.hole_cards - end, self.total - end)
 
-    def runouts(self, board: tuple[int, ...]) -> Runouts:
-        """The ranks of all hands on all boards that can follow."""
-        return self._ranked(board, np.ascontiguousarray(self.holes[:, : self.rules.hole_cards]))
-
-    def _ranked(self, board: Sequence[int], holes: NDArray[np.uint8], dead: Sequence[int] = ()) -> Runouts:
-        """The ranks of some hands on all boards that can follow and have none of some dead cards."""
-        left = [card for card in self.rules.deck if card not in board and card not in dead]
-        added = np.array(left, np.uint8)[_choices(len(left), self.total - len(board))]
-        boards = np.hstack([np.tile(np.array(board, np.uint8), (len(added), 1)), added])
-        rank = np.empty((len(added), len(holes)), np.uint16)
-        rank_boards(self._tables, boards, holes, rank)
-        return Runouts(np.bitwise_or.reduce(np.uint64(1) << added.astype(np.uint64), axis=1, initial=0), rank)
-
     def edge(self, own: Sequence[int], other: Sequence[int], board: Sequence[int]) -> list[float]:
         """The edge of one hand, by its cards, against another in each round; ``edges`` is for all hands at once."""
         found = [float(self.pairs[self.number(sorted(other)), self.number(sorted(own))])] * self._bare(len(board))
         for end in self.rules.board_ends[len(found) :]:
             if end > len(board):
                 break
-            rank = self._ranked(board[:end], np.array([own, other], np.uint8), (*own, *other)).rank.astype(np.int64)
+            rank = self.ranked(board[:end], np.array([own, other], np.uint8), (*own, *other)).rank.astype(np.int64)
             found.append(float(np.sign(rank[:, 0] - rank[:, 1]).mean()))
         return found
 
@@ -165,12 +126,6 @@ class AllInEquity:
         return (every // (len(self.names.hand) * math.comb(self.total, self.first))).astype(np.int32)
 
 
-@functools.lru_cache(maxsize=8)
-def _choices(size: int, count: int) -> NDArray[np.int64]:
-    """All choices of some of a number of places: (choices, count)."""
-    return np.array(list(itertools.combinations(range(size), count)), np.int64).reshape(math.comb(size, count), count)
-
-
 @functools.lru_cache(maxsize=4)
 def _equity(rules: GameDefinition) -> AllInEquity:
     return AllInEquity(rules)
@@ -181,3 +136,9 @@ def game_equity(rules: GameDefinition, progress: ProgressCallback | None = None)
     found = _equity(rules)
     found.progress = progress
     return found
+
+
+@functools.lru_cache(maxsize=4)
+def game_hands(rules: GameDefinition) -> GameHands:
+    """The hands of a game; computed once, and of two players with their equities."""
+    return game_equity(rules) if rules.players == 2 else GameHands(rules)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.evaluation.matches.all_in_equity import game_equity
+from counterplay.evaluation.matches.game_hands import GameHands
 from counterplay.evaluation.matches.poker_estimates import PlayedHand
 from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
@@ -190,13 +191,7 @@ class _Reader:
         self.keys.append((state.hand_id, state.deal.hole, number))
 
     def _hand(self, state: MatchState, position: int) -> tuple[PlayedHand, float]:
-        holes = state.deal.hole
-        other = self.equity.number(sorted(holes[1 - position])) if holes[1 - position] else None
-        if state.betting.showdown and other is None:
-            raise GameError("a showdown without the opponent's cards; the hand cannot be evaluated")
-        end = NOWHERE if self.tree is None else self.tree.find(state.betting)
-        hand = PlayedHand(end, position, self.equity.number(sorted(holes[position])), other, tuple(state.board))
-        return hand, float(state.values()[position])
+        return as_hand(self.equity, self.tree, state, position), float(state.values()[position])
 
     def _deals(self) -> NDArray[np.int64]:
         """The deal of each hand: two hands of different logs are one if the player changed seats and all cards agree.
@@ -235,6 +230,26 @@ class _Reader:
             self.game, self.rules, self.tree, self.player, tuple(self.names), tuple(self.hands), np.array(won),
             self._deals(), place, self.elsewhere, self.hidden, self.skipped, tuple(self.broken),
         )  # fmt: skip
+
+
+def as_hand(hands: GameHands, tree: BettingTree | None, state: MatchState, position: int) -> PlayedHand:
+    """A finished hand as estimators take it; without a tree its end is unknown.
+
+    Raises
+    ------
+    GameError
+        If there was a showdown, and the cards of somebody who has not folded are not known.
+    """
+    holes, folded = state.deal.hole, state.betting.folded
+    if state.betting.showdown and any(not cards and not folded >> seat & 1 for seat, cards in enumerate(holes)):
+        raise GameError("a showdown without the opponent's cards; the hand cannot be evaluated")
+    seen = [hands.number(sorted(cards)) if cards else None for cards in holes]
+    own = seen[position]
+    if own is None:
+        raise GameError("a hand whose own cards are not known cannot be evaluated")
+    others = [seen[seat] for seat in range(len(seen)) if seat != position]
+    end = NOWHERE if tree is None else tree.find(state.betting)
+    return PlayedHand(end, position, own, others[0], tuple(state.board), tuple(others[1:]))
 
 
 def _other_half(one: PlayedHand, other: PlayedHand) -> bool:

@@ -1,4 +1,4 @@
-"""``PokerEstimates``: what a strategy wins, estimated from single hands of two-player poker, all own hands at once.
+"""``PokerEstimates``: what a strategy wins, estimated from single hands of poker, all own hands at once.
 
 Johanson 2016, sections 7.3 and 7.4; the formula and its proof are in ``tree_estimates``, which is the same for any
 small game and agrees with this one.  With E the own actions that would end the hand by a fold, or by a call at the last
@@ -13,6 +13,9 @@ AC has the last term alone, EF the actual hand instead of all c, basic importanc
 
 With partial information the opponent's hand is known at showdowns only.  Where it is unknown, c avoids the board alone,
 luck is not measured, and calls are not imagined: estimates are biased, little if the pot decides most (JOH-45).
+
+With more players (Gibson 2014, section 8.2) information is always partial: the hands that were shown are avoided, and
+there is no value function, so that luck is not measured.
 
 AIVAT corrects, besides the cards, the luck of own actions, and of the opponent's where that strategy is known.
 """
@@ -29,9 +32,11 @@ from counterplay.errors import GameError
 from counterplay.evaluation.matches.all_in_equity import AllInEquity
 from counterplay.evaluation.matches.edge_values import EdgeValues
 from counterplay.evaluation.matches.estimator import Estimator
+from counterplay.evaluation.matches.game_hands import GameHands
 from counterplay.evaluation.matches.hand_rows import HandRows, path_to, won_at
 from counterplay.game.game import TERMINAL
 from counterplay.poker.betting import CALL, FOLD
+from counterplay.poker.rules import Betting
 
 Float64 = NDArray[np.float64]
 
@@ -47,9 +52,11 @@ class PlayedHand:
     position, own : int
         Where the player sat, and the number of its hand.
     other : int or None
-        The number of the opponent's hand; None if it was not seen.
+        The number of the opponent's hand, of more than one of the first; None if it was not seen.
     board : tuple of int
         The cards on the table, at least those of the rounds that were played.
+    more : tuple
+        Of further opponents, by position, the numbers of their hands or None.
     """
 
     end: int
@@ -57,6 +64,12 @@ class PlayedHand:
     own: int
     other: int | None
     board: tuple[int, ...]
+    more: tuple[int | None, ...] = ()
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The opponents' hands that were seen."""
+        return tuple(one for one in (self.other, *self.more) if one is not None)
 
 
 class NotPlayedError(GameError):
@@ -70,8 +83,8 @@ class PokerEstimates:
 
     Parameters
     ----------
-    equity : AllInEquity
-        Of the game.
+    equity : GameHands
+        Of the game; of two players its ``AllInEquity``.
     estimators : sequence of Estimator
         Which ones; ``estimate`` has them in this order.
     played : HandRows
@@ -87,7 +100,7 @@ class PokerEstimates:
     """
 
     def __init__(
-        self, equity: AllInEquity, estimators: Sequence[Estimator], played: HandRows, evaluated: HandRows | None = None,
+        self, equity: GameHands, estimators: Sequence[Estimator], played: HandRows, evaluated: HandRows | None = None,
         values: Mapping[str, EdgeValues] | None = None, opponent: HandRows | None = None, partial: bool = False,
     ) -> None:  # fmt: skip
         self.partial = partial
@@ -99,6 +112,8 @@ class PokerEstimates:
         self._last = self.rules.rounds - 1
         for one in self.estimators:
             needed = "aivat" if one.aivat else one.values
+            if self.rules.players > 2 and (needed != "money" or one.early_folds or not partial):
+                raise GameError(f"with more than two players there are basic and ac, by what was shown; got {one.name}")
             if needed != "money" and needed not in self.values:
                 raise GameError(f"{one.name} needs a value function {needed}")
             if partial and not one.partial:
@@ -139,10 +154,12 @@ class _Hand:
         self.board = hand.board[: ends[turns - 1]]
         self.full = hand.other is not None
         known = np.ones(len(equity.holes), np.bool_)
-        if hand.other is not None:
-            known = equity.bits & equity.bits[hand.other] == 0
+        for number in hand.shown:
+            known &= equity.bits & equity.bits[number] == 0
         self.live = [known & equity.free(*self.board[:end]) for end in ends[:turns]]
-        self.edges = [] if hand.other is None else equity.edges(hand.other, self.board)
+        self.edges = []
+        if isinstance(equity, AllInEquity) and hand.other is not None:
+            self.edges = equity.edges(hand.other, self.board)
         own = owner.played.on_board(hand.position, self.board)
         other = None if owner.evaluated is None else owner.evaluated.on_board(hand.position, self.board)
         self.own = {node: own.rows(node) for node in self.path if self.tree.player[node] == hand.position}
@@ -204,11 +221,33 @@ class _Hand:
         return self.won[key]
 
     def _winnings(self, end: int, values: str, turn: int) -> Float64:
+        if self.owner.rules.players > 2:
+            return self._shares(end)
         paid = won_at(self.tree, end, self.hand.position)
         showdown = self.tree.folded[end] == 0
         won = paid * self.edges[-1] if showdown else np.full(len(self.sampled), paid)
         known = self.full and (bool(showdown) or not self.owner.partial)  # with partial information at showdowns only
         return won - self._luck(values)[turn] if values != "money" and known else won
+
+    def _shares(self, end: int) -> Float64:
+        """What every own hand wins at an end from the hands that were shown, with any number of players."""
+        rules, position = self.owner.rules, self.hand.position
+        betting = Betting.after(rules, self.tree.text(end))
+        if not betting.showdown or betting.folded >> position & 1:
+            ranks = [0] * rules.players if betting.showdown else None  # nobody's cards matter
+            return np.full(len(self.sampled), float(betting.values(ranks)[position]))
+        own = self.owner.equity.runouts(self.hand.board[: rules.board_ends[-1]]).rank[0].astype(np.int64)
+        others = iter((self.hand.other, *self.hand.more))
+        seated = [None if seat == position else next(others) for seat in range(rules.players)]
+        theirs = [-1 if number is None else int(own[number]) for number in seated]
+        levels = np.unique(theirs)
+        place = np.searchsorted(levels, own, "left") + np.searchsorted(levels, own, "right")
+        won = np.empty(len(own))
+        for one in np.unique(place):  # hands that lie between the same ones of the others win the same
+            same = place == one
+            theirs[position] = int(own[same][0])
+            won[same] = float(betting.values(theirs)[position])
+        return won
 
     def _luck(self, values: str) -> list[Float64]:
         """The luck of all rounds up to each, for every own hand."""
