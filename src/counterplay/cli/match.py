@@ -49,8 +49,7 @@ def command(
         bool, typer.Option("--exact", help="Compute the values between strategies, of all pairs, and play nothing.")
     ] = False,
     estimate: Annotated[
-        str | None,
-        typer.Option(help="Low-variance estimates beside money: all, or names as ac+ef+bc-divat,aivat."),
+        str | None, typer.Option(help="Low-variance estimates beside money: all, or names as ac+ef+bc-divat,aivat.")
     ] = None,
     show: Annotated[
         bool, typer.Option("--show", help="Of portfolios: who was chosen, and what members were estimated to win.")
@@ -71,38 +70,39 @@ def command(
     entries = read_entries(agents)
     played = find_match_game(game, entries)
     if exact:
-        if deals is not None or seed is not None or not duplicate or estimate is not None or show:
-            raise GameError("--exact plays no deals; leave out --deals, --seed, --no-duplicate, --estimate and --show")
-        _compute(played, entries, as_json)
+        _compute(played, entries, as_json, (deals, seed, estimate) == (None, None, None) and duplicate and not show)
         return 0
     others = [entry for entry in entries if entry.source is not terminal_agent]
     if len(others) < len(entries):
         _play_against(played, others, len(entries) - len(others), deals, seed, as_json)
         return 0
-    if show and all(entry.folder is None for entry in entries):
-        raise GameError("--show shows whom portfolios choose; none of these agents is a portfolio")
+    _check_shown(entries, show)
     deals, seed = DEALS if deals is None else deals, seed or 0
     for line in [] if as_json else solved_notes(entries, played):
         note(line)
     started = time.process_time()
     with interruptible(), counted_progress("playing", as_json) as draw:
         result = match(played, entries, deals, seed, duplicate, draw, estimate)
-    seconds = time.process_time() - started
     if result.interrupted:
         note(f"stopped after {result.deals:,} of {deals:,} deals")
     if as_json:
-        print_json({**result.to_dict(), "seed": seed, "cpu_seconds": seconds})
+        print_json({**result.to_dict(), "seed": seed, "cpu_seconds": time.process_time() - started})
     else:
-        _say(result)
-        if show:
-            _show(result)
+        _say(result, show)
     return 130 if result.interrupted else 0
 
 
-def _compute(played: MatchGame, entries: tuple[Entry, ...], as_json: bool) -> None:
-    """The exact values of all pairs."""
+def _check_shown(entries: tuple[Entry, ...], show: bool) -> None:
+    if show and all(entry.folder is None for entry in entries):
+        raise GameError("--show shows whom portfolios choose; none of these agents is a portfolio")
+
+
+def _compute(played: MatchGame, entries: tuple[Entry, ...], as_json: bool, alone: bool) -> None:
+    """The exact values of all pairs; ``alone`` without options of playing."""
     from counterplay.agents import exact_match
 
+    if not alone:
+        raise GameError("--exact plays no deals; leave out --deals, --seed, --no-duplicate, --estimate and --show")
     with counted_progress("computing", as_json) as draw:
         result = exact_match(played, entries, progress=draw)
     if as_json:
@@ -156,7 +156,7 @@ def find_match_game(game: str | None, entries: tuple[Entry, ...]) -> MatchGame:
     raise GameError("say what is played, as --game leduc; none of these agents is a strategy of a game")
 
 
-def _say(result: MatchResult) -> None:
+def _say(result: MatchResult, show: bool) -> None:
     say(f"{result.game}: {result.deals:,} deals in {result.seatings} seatings, {result.hands:,} hands")
     width = max(map(len, result.names))
     for number, name in enumerate(result.names):
@@ -171,6 +171,8 @@ def _say(result: MatchResult) -> None:
             for other in range(one):
                 text = _text(result.difference(other, one), "chips a hand")
                 say(f"  {result.names[other]} - {result.names[one]}: {text}")
+    if show:
+        _show(result)
 
 
 def _show(result: MatchResult) -> None:
