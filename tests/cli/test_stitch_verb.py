@@ -150,3 +150,15 @@ def test_a_checkpoint_of_a_part_says_what_it_needs(run: Run, base: Path, capsys:
     TabularStrategy.random("leduc", 2).save(base)
     assert main(["solve", "leduc", "--part", "kk/b", "--fix", str(base), "--resume", str(kept)]) == 2
     assert "is a checkpoint of" in capsys.readouterr().err
+
+
+def test_parts_of_compiled_games_and_of_games_by_hand() -> None:
+    """From Python the game may be a tree: the first player's answer to a check and a bet, all else uniform."""
+    tree = cp.compile_game("kuhn")
+    for game in ("kuhn", tree, cp.make("kuhn")):
+        found = cp.solve(game, "cfr+", part="kb", fix="uniform", iterations=400)
+        assert found.profile["J:kb"]["fold"] > 0.99
+        assert found.profile["K:kb"]["call"] > 0.99
+        assert found.profile["Q:"] == {"check": 0.5, "bet": 0.5}
+        assert found.abstract is not None
+        assert found.abstract.game == "kuhn in part kb"

@@ -24,6 +24,7 @@ from counterplay.poker.cards import parse_cards
 from counterplay.poker.rules import Betting
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.strategy import BucketStrategy
 from counterplay.strategy.composed import stitch
 from tests.poker.test_bucket_game import LEDUC, THREE, forgetting, lossless, remembering
@@ -231,3 +232,24 @@ def test_sizes_are_counted_before_anything_is_built(tmp_path: Path) -> None:
         forms = GameForms(NAME, cards=[tmp_path / "coarse.cards", f"{part}={tmp_path / 'fine.cards'}"])
         size, game = forms.bucket_counts(), forms.buckets()
         assert (size.infosets, size.entries) == (game.num_infosets, game.num_entries)
+
+
+def test_deals_weighted_by_the_prefix_spare_samples() -> None:
+    """The same part walked from the start, where most walks never get there, needs far more iterations."""
+    base = random_strategy(BucketGame.build(LEDUC, lossless(LEDUC), name=NAME), 1)
+    folded = part_bucket_game(base.abstract, base.strategy(), "crr", lossless(LEDUC))
+    plain = folded.laid_out(folded.zones, folded.zone, folded.fixed, 0)
+    assert plain.num_entries == folded.num_entries
+    tree = cp.compile_game(NAME)
+    inside = PartGame.of(tree, "crr", base.lifted(tree).table)
+    free = np.repeat(inside.free, np.diff(tree.infoset_offset))
+
+    def gap(game: BucketGame, iterations: int, seed: int) -> float:
+        solver = BucketSolver(game, MccfrConfig("external", seed=seed), "external-sampling")
+        solver.step(iterations)
+        table = on_histories(solver.profile(storage="float64"), base, tree)
+        return evaluate(cp.TabularStrategy.from_tree(inside.tree, table[free]), inside.tree).exploitability
+
+    few = np.mean([gap(folded, 2_000, seed) for seed in range(3)])
+    assert few < np.mean([gap(plain, 2_000, seed) for seed in range(3)]) / 2
+    assert few < np.mean([gap(plain, 8_000, seed) for seed in range(3)])

@@ -8,6 +8,7 @@ Differences:
 
 * By default runs are much shorter than the published 100 million iterations: ``--set iterations=100000000``.
 * Chance-sampled runs depend on their random numbers, and abstract games have several equilibria, so amounts differ.
+* With three players the opponents are drawn independently, so that both may play the same strategy.
 * Grafts for three players have 3,021 and 1,992 information sets by the rules, published: 3,017 and 1,977.
 """
 

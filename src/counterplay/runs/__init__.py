@@ -63,7 +63,8 @@ def solve(
         Called with ``Progress`` several times a second; by default notebooks show a bar, with False they do not.
     **settings
         Further fields of ``RunOptions`` (``threads``, ``seed``, ``forget``, ``boards``, ``memory_limit``, ``out``,
-        ``map_out``, ``checkpoint``), and settings of the algorithm, see ``CfrConfig`` and the other configs.
+        ``map_out``, ``checkpoint``; ``part`` and ``fix``: only a part is solved, outside it a strategy is played), and
+        settings of the algorithm, see ``CfrConfig`` and the other configs.
 
     Returns
     -------

@@ -44,6 +44,9 @@ class RunOptions:
         Of algorithms that have them.
     memory_limit : int or str, optional
         Memory that may be used, as ``"2GiB"`` or in bytes; by default what the machine has free.
+    part, fix : str, path, optional
+        A part of the betting that is solved, as ``rf`` or ``kk/b@1`` (``abstraction.experts``), and the file of the
+        strategy that is played outside it, or the name of a trivial one.
     out, map_out, checkpoint : path, optional
         Files for the strategy, for the abstraction, and for the run (written every minute and at the end).
     curve : bool

@@ -21,7 +21,7 @@ from counterplay.errors import SolverError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.infoset_rows import tree_entries
 from counterplay.evaluation.measurement import Measurement
-from counterplay.forms import GameForms
+from counterplay.forms import GameForms, GameLike
 from counterplay.solvers.result import AbstractResult, SolveResult
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.composed import stitch
@@ -45,7 +45,7 @@ class PartForms(GameForms):
 
     Parameters
     ----------
-    spec : str
+    spec : str, Game, GameTree or BucketGame
         The whole game.
     part : str
         What is solved, and for whom: ``rf``, ``kk/b@1``; see ``abstraction.experts``.
@@ -55,7 +55,7 @@ class PartForms(GameForms):
         Those of ``GameForms``; ``cards`` are those inside the part.
     """
 
-    def __init__(self, spec: str, part: str, fix: str | os.PathLike[str], **options: Any) -> None:
+    def __init__(self, spec: GameLike, part: str, fix: str | os.PathLike[str], **options: Any) -> None:
         super().__init__(spec, **options)
         self.part = Part.parse(part)
         self.fix = os.fspath(fix)
@@ -68,7 +68,7 @@ class PartForms(GameForms):
         if self.fix in TRIVIAL and not os.path.exists(self.fix):
             return None
         found = load_strategy(self.fix)
-        if found.players != self.game.players:
+        if found.players != (self.opened.players if self.compiled else self.game.players):
             raise StrategyError(f"{self.fix} is a strategy of {found.game}, not of {self.name}")
         return found
 

@@ -107,8 +107,6 @@ def _part_forms(game: GameLike, options: RunOptions, forget: Sequence[str]) -> P
         raise SolverError(
             f"a part is solved on histories or in buckets; got the representation {options.representation}"
         )
-    if not isinstance(game, str):
-        game = GameForms(game).name
     assert options.part is not None
     assert options.fix is not None
     return PartForms(
