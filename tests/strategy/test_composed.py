@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.abstraction.cards import CardAbstraction
+from counterplay.abstraction.cards import CardAbstraction, part_bucket_game
 from counterplay.abstraction.part_games import PartGame
 from counterplay.errors import AbstractionError, StrategyError
 from counterplay.evaluation import evaluate
@@ -158,3 +158,23 @@ def test_refusals() -> None:
     for one, parts, message in bad:
         with pytest.raises((StrategyError, AbstractionError), match=message):
             stitch(one, parts)  # type: ignore[arg-type]
+
+
+def test_a_null_part_changes_nothing_inside_the_bucket_game() -> None:
+    """Base and part have the same buckets, so that joint buckets are those of the base."""
+    base = random_strategy(BucketGame.build(LEDUC, remembering(LEDUC), name=NAME), 1)
+    found = stitch(base, {"r": base, "cc/r@1": base})
+    exact, measured = (evaluate(one, method="buckets") for one in (base, found))
+    np.testing.assert_allclose(measured.value, exact.value, atol=1e-12)
+    np.testing.assert_allclose(measured.best_response, exact.best_response, atol=1e-12)
+    assert isinstance(found, BucketStrategy)
+    assert found.num_infosets == base.num_infosets == joint_buckets(found).num_infosets
+
+
+def test_an_expert_of_another_part_is_refused() -> None:
+    base, *_ = bucket_parts()
+    game = part_bucket_game(base.abstract, base.strategy(), "cr", lossless(LEDUC))
+    solved = random_strategy(game, 3)
+    assert isinstance(stitch(base, {"cr": solved}), BucketStrategy)
+    with pytest.raises(AbstractionError, match="the expert of 'r' was solved for 'cr' and plays there only"):
+        stitch(base, {"r": solved})

@@ -95,7 +95,11 @@ def _stitch_buckets(
             raise StrategyError(f"the expert of {part.text!r} is for other rules or bets than the base")
         inside = np.flatnonzero(labels == number)
         held = np.zeros(1, np.int16) if other.zone is None else np.unique(other.zone[inside])
-        if len(held) > 1 or not other.free[inside].all():
+        if other.fixed is not None and not other.free[inside].all():
+            raise AbstractionError(
+                f"the expert of {part.text!r} was solved for {other.fixed.part!r} and plays there only"
+            )
+        if len(held) > 1:
             raise AbstractionError(
                 f"the expert of {part.text!r} is itself stitched inside that part; name the parts of its experts"
             )
