@@ -16,7 +16,7 @@ from counterplay.abstraction.cards.clustering import KMeansConfig
 from counterplay.agents import match
 from counterplay.agents.tournaments import TournamentConfig
 from counterplay.analysis.estimators import SampledEstimator, sample_estimator, variance_along_cfr
-from counterplay.build.presets import make_plan
+from counterplay.build.planning import make_plan
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs

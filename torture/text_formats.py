@@ -26,8 +26,9 @@ from counterplay.agents.match_game import open_match_game
 from counterplay.agents.records import read_transactions
 from counterplay.agents.table_text import read_action
 from counterplay.agents.tournaments import Tournament, TournamentConfig
-from counterplay.build.pipeline import STATE, Pipeline
-from counterplay.build.presets import make_plan
+from counterplay.build.build_folder import STATE
+from counterplay.build.pipeline import Pipeline
+from counterplay.build.planning import make_plan
 from counterplay.errors import GameError
 from counterplay.experiments.shared.comparison import parse_algorithms
 from counterplay.forms import open_game

@@ -26,7 +26,7 @@ from tests.abstraction.test_card_abstraction import HOLDEM, LIMIT
         ("5x2s", "perfect", (10, 100, 1000, 10000)),
         ("C,C,KE570,KO570", "imperfect", (169, 1286792, 570, 570)),
         ("IRR.3:.65/T:M.25/IR2/M.01", None, (3, 5 * 14, 140, 101)),
-        ("IR169/IRT20:KE3000/IRT60:KE3000/T60:PH436", None, (169, 60_000, 180_000, 26_160)),  # 2010, Gibson 2014, 8.1
+        ("IR169/IRT20:KE3000/IRT60:KE3000/T60:KO436", None, (169, 60_000, 180_000, 26_160)),  # 2010, Gibson 2014, 8.1
         ("IR169/IRT20:KE9000/IRT60:KE9000/T60:KO1308", None, (169, 180_000, 540_000, 78_480)),  # 2011
         ("IR169/IRT9:KE20000/IRT51:KE15000/T280:KO3000", None, (169, 180_000, 765_000, 840_000)),  # 2012
         ("IR169/IRH3:KE900/IRH3:KE100/H3:PH25", None, (169, 900, 100, 25)),

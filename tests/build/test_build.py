@@ -17,7 +17,8 @@ from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
 from counterplay.agents import match
 from counterplay.build.build_report import build_rows
 from counterplay.build.pipeline import Pipeline
-from counterplay.build.presets import OPPONENTS, PRESETS, make_plan
+from counterplay.build.planning import make_plan
+from counterplay.build.presets import OPPONENTS, PRESETS
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.evaluation import evaluate

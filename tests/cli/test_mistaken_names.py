@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.build.presets import make_plan
+from counterplay.build.planning import make_plan
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError
 from counterplay.experiments import run_experiment

@@ -13,7 +13,7 @@ from typing import Any
 
 from counterplay.build.build_report import markdown_build
 from counterplay.build.pipeline import Pipeline
-from counterplay.build.presets import make_plan
+from counterplay.build.planning import make_plan
 from counterplay.build.unexploitable import UnexploitablePipeline
 from counterplay.runtime.array_cache import default_cache
 from counterplay.runtime.lazy import callable_package

@@ -17,45 +17,36 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import os
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from counterplay.abstraction.cards import build_cards, deck_shape
 from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
 from counterplay.agents.matches import match
-from counterplay.build.build_state import STAGES, BuildState, MatchStage, Stage
+from counterplay.build.build_folder import MATCH, BuildFolder
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
-from counterplay.errors import GameError, StrategyError
+from counterplay.errors import GameError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.bucket_pairs import KIND as PAIRS_KIND
 from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
 from counterplay.evaluation.measurement import Measurement
-from counterplay.forms import open_game, poker_definition
+from counterplay.forms import open_game
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runs import RunOptions, Target, prepare
-from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers import resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.solver import Solver
-from counterplay.storage import is_unused, lock_folder, read_container, write_text
+from counterplay.storage import lock_folder
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
 
-STATE, CARDS, PAIRS, CHECKPOINT, AGENT = (
-    "build.json", "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy",
-)  # fmt: skip
-
-MATCH = "match "
-"""The prefix of the stages of matches."""
-LAST_MATCH = MATCH + OPPONENTS[-1]
+CARDS, PAIRS, CHECKPOINT, AGENT = "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy"
 
 BOARD_COST = 50
 """Boards counted per board used for bounds on exploitability, which takes about as long."""
@@ -69,7 +60,7 @@ SHARES = tuple(2.0**-power for power in range(6, -1, -1))
 """When the strategy is measured: fractions of the time or of the iterations."""
 
 
-class Pipeline:
+class Pipeline(BuildFolder):
     """A build in a folder.
 
     Parameters
@@ -108,14 +99,10 @@ class Pipeline:
         memory_limit: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> None:
-        self.plan = plan
-        self.folder = Path(folder)
         self.cache = cache
         self.memory_limit = memory_limit
         self.progress = progress
-        self.definition = poker_definition(plan.game)
-        self.done: dict[str, Any] = {}
-        self._open()
+        super().__init__(plan, folder)
 
     def _work(self, stage: str) -> dict[str, Any]:
         """Run a stage and return its results."""
@@ -132,16 +119,17 @@ class Pipeline:
     def _run(self) -> dict[str, Any]:
         for name in self.done:
             self._check(name)
-        stages = list(self.TITLES)
-        while left := [name for name in stages if name not in self.done]:
-            name, title = left[0], self.TITLES[left[0]]
+        titles = self.titles()
+        last = [name for name in titles if name.startswith(MATCH)][-1]
+        while left := [name for name in titles if name not in self.done]:
+            name, title = left[0], titles[left[0]]
             self._started = time.perf_counter()
             self._report(title, Progress(0, total=1))
             spent = self._clock(name)
             found = self._work(name)
             self.done[name] = {**found, **spent()}
             self.state["parts"].pop(name, None)
-            if name == LAST_MATCH and self.losses() and self._extensions() < self.plan.extensions:
+            if name == last and self.losses() and self._extensions() < self.plan.extensions:
                 self._extend()
             self._save()
             self._report(title, Progress(1, total=1))
@@ -149,7 +137,7 @@ class Pipeline:
 
     def losses(self) -> list[str]:
         """The opponents that the agent lost to in a match, beyond its confidence interval."""
-        rows = {name: self.done[MATCH + name] for name in OPPONENTS if MATCH + name in self.done}
+        rows = {name: self.done[MATCH + name] for name in self.opponents if MATCH + name in self.done}
         return [name for name, row in rows.items() if row["mbb"] + (row["mbb_95"] or 0.0) < 0]
 
     def _extensions(self) -> int:
@@ -163,8 +151,12 @@ class Pipeline:
         solve = self.done.pop("solve")
         part = {key: solve[key] for key in ("goals", "curve", "seconds", "cpu_seconds")}
         self.state["parts"]["solve"] = {**part, "goals": [*part["goals"], 2 * part["goals"][-1]]}
-        for name in OPPONENTS:
+        for name in self.opponents:
             del self.done[MATCH + name]
+
+    def _file_of(self, name: str) -> tuple[str, str] | None:
+        """As ``BuildFolder._file_of``; bucket pair counts are there if they were counted."""
+        return (PAIRS, PAIRS_KIND) if name == "pairs" and self.done[name]["counted"] else super()._file_of(name)
 
     def report(self) -> dict[str, Any]:
         """All numbers so far."""
@@ -190,7 +182,7 @@ class Pipeline:
             **{key: done.get("real", {}).get(key) for key in ("value", "exploitability", "exploitability_mbb")},
             "reason": done.get("real", {}).get("reason"),
             "bounds": done.get("real", {}).get("bounds"),
-            "matches": {name: done[MATCH + name] for name in OPPONENTS if MATCH + name in done},
+            "matches": {name: done[MATCH + name] for name in self.opponents if MATCH + name in done},
             "losses": self.losses(),
             "curve": curve,
             "stages": {name: {key: row[key] for key in ("seconds", "cpu_seconds")} for name, row in done.items()},
@@ -267,7 +259,7 @@ class Pipeline:
             solver.save(self.folder / CHECKPOINT)
             part |= spent()
             self._save()
-        solver.profile().save(self.folder / self.MADE["solve"][0])
+        solver.profile().save(self.folder / self.made()["solve"][0])
         return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve, "goals": part["goals"]}
 
     def _shares(self) -> tuple[float, ...]:
@@ -320,8 +312,7 @@ class Pipeline:
         return None if found.bounds is None else found.bounds.to_dict(float(self.definition.big_blind))
 
     def _match(self, opponent: str) -> dict[str, Any]:
-        players = self.definition.players
-        entries = [str(self.folder / AGENT), *[opponent] * (players - 1)]
+        entries = [str(self.folder / AGENT), *self.opponents[opponent]]
         result = match(self.plan.game, entries, self.plan.deals, self.plan.seed)
         if result.interrupted:
             raise KeyboardInterrupt
@@ -391,74 +382,6 @@ class Pipeline:
     def _report(self, stage: str, now: Progress, detail: str = "") -> None:
         if self.progress is not None:
             self.progress(dataclasses.replace(now, stage=stage, detail=detail or stage, seconds_left=self._left()))
-
-    # ------------------------------------------------------------------------------------------ the folder
-
-    def _open(self) -> None:
-        path = self.folder / STATE
-        self._started = time.perf_counter()
-        if os.path.isfile(path):
-            self._read(path)
-            return
-        if not is_unused(self.folder, STATE):
-            raise GameError(f"{self.folder} exists, but no build was started in it; choose another folder with --out")
-        with lock_folder(self.folder, "building"):
-            self.state: dict[str, Any] = {
-                "build": 1, "plan": dataclasses.asdict(self.plan), "done": self.done, "parts": {}
-            }  # fmt: skip
-            self._save()
-
-    def _read(self, path: Path) -> None:
-        try:
-            self.state = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise StrategyError(f"{path} is damaged: {type(error).__name__}: {error}; remove the folder") from None
-        check_header(path, self.state, BuildState)
-        plan, self.done = self.state["plan"], self.state["done"]
-        different = self.plan.differences(plan)
-        if different:
-            raise GameError(
-                f"{self.folder} holds a build with other settings: {', '.join(different)}; "
-                "give the same settings to resume, or another folder with --out"
-            )
-        for name, found in self.done.items():
-            if name not in self.TITLES:
-                raise StrategyError(f"{path} is damaged: builds have no stage {name!r}; remove the folder")
-            check_header(
-                f"{path}, stage {name}", found, MatchStage if name.startswith(MATCH) else STAGES.get(name, Stage)
-            )
-        missing = [name for name in list(self.TITLES)[: len(self.done)] if name not in self.done]
-        if missing:
-            raise StrategyError(f"{path} is damaged: stage {missing[0]!r} is missing before others; remove the folder")
-
-    def _save(self) -> None:
-        """Write ``build.json``."""
-        write_text(self.folder / STATE, json.dumps(self.state, indent=1) + "\n")
-
-    def _clock(self, name: str) -> Callable[[], dict[str, float]]:
-        """Reads the time spent in a stage from now on, plus what was spent in it before."""
-        part = self._part(name)
-        wall = time.perf_counter() - part.get("seconds", 0.0)
-        cpu = time.process_time() - part.get("cpu_seconds", 0.0)
-        return lambda: {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
-
-    def _part(self, name: str) -> dict[str, Any]:
-        """The results so far of an unfinished stage."""
-        parts: dict[str, Any] = self.state["parts"]
-        found: dict[str, Any] = parts.setdefault(name, {})
-        return found
-
-    def _check(self, name: str) -> None:
-        """Refuse to resume if the files of a finished stage are missing or damaged."""
-        made = self.MADE.get(name)
-        if name == "pairs" and self.done[name]["counted"]:
-            made = PAIRS, PAIRS_KIND
-        if made is None:
-            return
-        path = self.folder / made[0]
-        if not os.path.isfile(path):
-            raise StrategyError(f"{path} is missing; remove the folder {self.folder} to build again")
-        read_container(path, made[1])
 
 
 def _until(plan: Plan, goal: float) -> Until:

@@ -56,6 +56,7 @@ class BettingCounts:
     # ``decisions`` and ``pairs`` of each position alone
     player_decisions: tuple[tuple[int, ...], ...] = ()
     player_pairs: tuple[tuple[int, ...], ...] = ()
+    folded: tuple[int, ...] = ()  # decisions after somebody has folded
 
     @property
     def terminals(self) -> int:
@@ -161,7 +162,7 @@ def count_betting(
     rules = _Rules(game, bets)
     rows = rules.start(after)
     copies = np.ones(1, dtype=object)
-    totals = {name: [0] * game.rounds for name in ("decisions", "pairs", "continuing", "folds", "showdowns")}
+    totals = {name: [0] * game.rounds for name in ("decisions", "pairs", "continuing", "folds", "showdowns", "folded")}
     acting = [([0] * game.rounds, [0] * game.rounds) for _ in range(game.players)]
     while len(rows):
         if len(rows) > max_rows or rules.estimate(rows) > 4 * max_rows:
@@ -172,6 +173,8 @@ def count_betting(
         counts, children, _ = rules.expand(rows)
         _add(totals["decisions"], rows[:, ROUND], copies)
         _add(totals["pairs"], rows[:, ROUND], copies * counts)
+        fewer = rows[:, FOLDED] != 0
+        _add(totals["folded"], rows[fewer, ROUND], copies[fewer])
         for position, (decisions, pairs) in enumerate(acting):
             own = rows[:, PLAYER] == position
             _add(decisions, rows[own, ROUND], copies[own])
