@@ -50,6 +50,19 @@ def test_the_same_parts_of_a_betting_tree() -> None:
     assert [by_text[key.partition(":")[2]] for key in tree.infoset_names] == found.tolist()
 
 
+@pytest.mark.parametrize("game", ["kuhn(players=3)", "kuhn_limit_3p"])
+def test_what_follows_any_fold(game: str) -> None:
+    tree = cp.compile_game(game)
+    found = infoset_labels(tree, label_parts(tree, ["folded"]))
+    assert found.any()
+    for name, label in zip(tree.infoset_names, found.tolist(), strict=True):
+        assert label == int("f" in name)
+    betting = build_betting_tree(poker_definition("kuhn_limit_3p"))
+    labels = label_parts(betting, ["folded"])
+    for node in np.flatnonzero(betting.player >= 0).tolist():
+        assert labels[node] == int("f" in betting.text(node))
+
+
 def test_letters_of_other_games_and_rounds() -> None:
     leduc, poker = BettingSequences(cp.compile_game("leduc")), BettingSequences(cp.compile_game("leduc_limit_2p"))
     assert poker.find("kk/b") == poker.find("cc/r") == poker.find("ccr")

@@ -16,6 +16,7 @@ d(h) is h without the actions of chance: all that follows a betting.  Such a par
     f,rf,crf        what follows any of these
     kk/b@1          what follows check, check and in the next round a bet; only the first player has an expert
     b@1+3           the first and the third player have experts
+    folded          what follows any fold, of games with more than two players
     only:,c,r       these decisions alone, not what follows them; nothing before a comma is the first decision
 
 Letters are those of the game: f fold, k check, c call, b bet, r raise; k and c, and b and r, stand for each other where
@@ -36,7 +37,7 @@ from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import AbstractionError
 from counterplay.game.game import CHANCE
 from counterplay.games.one_card_poker import LETTER
-from counterplay.poker.betting import BettingTree
+from counterplay.poker.betting import FOLD, BettingTree
 from counterplay.poker.buckets.bucket_game import node_levels
 from counterplay.tree.history.game_tree import GameTree
 from counterplay.tree.history.history_arrays import NULL
@@ -46,6 +47,9 @@ Labels: TypeAlias = NDArray[np.int32]
 
 ONLY = "only:"
 """What begins the text of a part without what follows its sequences."""
+
+FOLDED = "folded"
+"""A part of everything that follows a fold."""
 
 SAME = {"k": "c", "c": "k", "b": "r", "r": "b"}
 """Letters for the same action."""
@@ -189,6 +193,13 @@ class BettingSequences:
             raise AbstractionError(f"{self.name} has no betting {text!r}; rounds end as in {self.text(node)!r}")
         return node
 
+    def _folds(self) -> NDArray[np.bool_]:
+        """(D,) the sequences that end with a fold."""
+        if isinstance(self.form, BettingTree):
+            return np.asarray((self.form.action == FOLD) & (self.parent >= 0))
+        folds = np.array([LETTER.get(word, word) == "f" for word in self._words], bool)
+        return np.asarray(folds[self._label] & (self.parent >= 0)) if len(folds) else np.zeros(len(self.parent), bool)
+
     @property
     def name(self) -> str:
         """What to call the game in messages."""
@@ -197,7 +208,9 @@ class BettingSequences:
     def inside(self, part: Part) -> NDArray[np.bool_]:
         """(D,) which sequences belong to a part."""
         chosen = np.zeros(len(self.parent), bool)
-        chosen[[self.find(text) for text in part.sequences]] = True
+        chosen[[self.find(text) for text in part.sequences if text != FOLDED]] = True
+        if FOLDED in part.sequences:
+            chosen |= self._folds()
         if part.below:
             parent, last = self.parent, 1
             while last < len(parent):  # in steps that do not hold both a sequence and its beginning

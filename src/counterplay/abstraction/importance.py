@@ -13,10 +13,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from counterplay.abstraction.experts import Part
 from counterplay.errors import AbstractionError, GameError
+from counterplay.kernels.buckets.bucket_matches import play_buckets
+from counterplay.poker.acpc.dealing import deal_array
 from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.buckets.bucket_game import BucketGame, node_levels, walk_order
+from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.log_files import AnyPath, check_names, log_files
 from counterplay.poker.poker_game import standard_name
 from counterplay.poker.rules import Betting
@@ -24,8 +32,8 @@ from counterplay.poker.rules import Betting
 BIG_BLIND = 10
 """Chips of the big blind in which pots are counted, as in the competition's limit games."""
 
-THRESHOLDS = {"2012": 0.01, "2013": 0.0014}
-"""Above which a sequence was important, by year."""
+BATCH = 1 << 12
+"""Hands that are dealt at a time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,3 +144,31 @@ def sequence_values(
                     pots[before] = unit * step.pot
                 step = step.act(action)
     return SequenceValues(hands, decisions, pots)
+
+
+def self_play_values(game: BucketGame, strategy: NDArray[Any], hands: int, seed: int = 0) -> SequenceValues:
+    """The same from hands that a strategy of a bucket game plays against itself, in all seats."""
+    tree, players = game.tree, game.players
+    dealt = deal_array(game.definition, seed % 2**32, hands).astype(np.uint8)
+    sampler, walks, table = DealSampler(game, min(hands, BATCH)), game.walks(), np.arange(players)[None]
+    counts = np.zeros(len(tree), np.int64)
+    for start in range(0, hands, BATCH):
+        some = dealt[start : start + BATCH]
+        scores, ends = np.empty((len(some), players)), np.empty((len(some), 1), np.int32)
+        cards = sampler.shifts(some)
+        play_buckets(
+            (walks.nodes,) * players, (cards,) * players, (strategy,) * players, walks.utility, table, np.uint64(seed),
+            start, scores, ends,
+        )  # fmt: skip
+        counts += np.bincount(ends.ravel(), minlength=len(tree))
+    counts = counts[walk_order(tree)]  # by the nodes of the tree, not in the order of walks
+    for level in reversed(node_levels(tree)[1:]):
+        np.add.at(counts, tree.parent[level], counts[level])
+    met = np.flatnonzero((counts > 0) & (tree.player >= 0))
+    pots = tree.spent[met].sum(axis=1) * (BIG_BLIND / float(game.definition.big_blind))
+    texts = [tree.text(node) for node in met.tolist()]
+    return SequenceValues(
+        hands * players,
+        dict(zip(texts, counts[met].tolist(), strict=True)),
+        dict(zip(texts, pots.tolist(), strict=True)),
+    )

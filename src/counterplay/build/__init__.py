@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from counterplay.build.build_report import markdown_build
+from counterplay.build.expert_pipeline import ExpertPipeline
 from counterplay.build.pipeline import Pipeline
 from counterplay.build.planning import make_plan
+from counterplay.build.presets import Plan
 from counterplay.build.unexploitable import UnexploitablePipeline
 from counterplay.runtime.array_cache import default_cache
 from counterplay.runtime.lazy import callable_package
@@ -46,13 +48,14 @@ def build(
     preset : str
         tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).
     out : path, optional
-        The folder; by default GAME-PRESET, with the objective unless it is equilibrium.
+        The folder; by default GAME-PRESET, with the recipe or the objective if one is given.
     cache : path, optional
         Folder for features of cards; by default $COUNTERPLAY_CACHE or the user's cache.
     memory_limit, progress
         As in ``Pipeline``.
     **changes
-        In place of the preset's: ``rounds``, ``bets``, ``seed``, ``objective`` (equilibrium or unexploitable), and
+        In place of the preset's: ``rounds``, ``bets``, ``seed``, ``objective`` (equilibrium or unexploitable),
+        ``experts`` (betting sequences such as ``f,rf``, or none), ``recipe`` (of a published agent, such as 2010), and
         those of ``make_plan``.
 
     Returns
@@ -62,15 +65,21 @@ def build(
     """
     plan = make_plan(game, preset, **changes)
     name = re.sub(r"[^A-Za-z0-9_]+", "_", Path(game).stem).strip("_")
-    ending = "" if plan.objective == "equilibrium" else f"-{plan.objective}"
+    ending = f"-{plan.agent}" if plan.agent else "" if plan.objective == "equilibrium" else f"-{plan.objective}"
     folder = Path(f"{name}-{plan.preset}{ending}") if out is None else Path(out)
     limit = read_memory(memory_limit)
     with notebook_progress(progress) as shown:
-        pipeline = UnexploitablePipeline if plan.objective == "unexploitable" else Pipeline
-        report = pipeline(plan, folder, default_cache() if cache is None else cache, limit, shown).run()
+        report = pipeline_of(plan)(plan, folder, default_cache() if cache is None else cache, limit, shown).run()
     write_text(folder / "report.json", json.dumps(report, indent=1) + "\n")
     write_text(folder / "report.md", markdown_build(report))
     return {**report, "folder": str(folder)}
+
+
+def pipeline_of(plan: Plan) -> type[Pipeline]:
+    """The pipeline that carries out a plan."""
+    if plan.objective == "unexploitable":
+        return UnexploitablePipeline
+    return ExpertPipeline if plan.zones or plan.experts or plan.agent else Pipeline
 
 
 callable_package(__name__, build)

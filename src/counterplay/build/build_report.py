@@ -12,6 +12,7 @@ from counterplay.runtime.number_text import figure
 def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was built and what was measured, as rows of name and text."""
     rows = [("cards", f"{report['rounds']}, {report['abstraction_information_sets']:,} information sets")]
+    rows += _part_rows(report)
     if report["bets"] is not None:
         rows.append(("bets", report["bets"]))
     both = report.get("equilibrium")
@@ -37,8 +38,27 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         margin = "" if row["mbb_95"] is None else f" ± {figure(row['mbb_95'], 3)}"
         won = f"{figure(row['mbb'], sign=True)}{margin} mbb/g"
         rows.append((f"against {name}", f"{won} in {row['hands']:,} duplicate hands"))
+    rows += [("unlike the published agent" if place == 0 else "", text)
+             for place, text in enumerate(report.get("departures", ()))]  # fmt: skip
     if report["losses"]:
         rows.append(("not ready", f"it loses to {' and '.join(report['losses'])}: give it more time with --seconds"))
+    return rows
+
+
+def _part_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The parts with cards of their own, and their experts."""
+    rows = [(f"cards, {part}", rounds) for part, rounds in report.get("zones", {}).items()]
+    found = report.get("important")
+    if found is not None:
+        share = f"{found['sequences']:,} betting sequences, {100 * found['share']:.2g} %"
+        rows.append(("cards, important", f"{found['rounds']}; {share}, worth more than {found['threshold']:g}"))
+    tilt = f", in a game tilted {report['tilt']}" if report.get("tilt") else ""
+    for part, one in report.get("experts", {}).items():
+        if not one["information_sets"]:
+            rows.append((f"expert after {part}", "none: the base never plays that"))
+            continue
+        size = f"{one['information_sets']:,} information sets"
+        rows.append((f"expert after {part}", f"{one['rounds']}, {size}, {one['iterations']:,} iterations{tilt}"))
     return rows
 
 

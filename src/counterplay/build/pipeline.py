@@ -323,8 +323,12 @@ class Pipeline(BuildFolder):
 
     @functools.cached_property
     def game(self) -> BucketGame:
-        """The bucket game."""
-        return open_game(self.plan.game, "buckets", cards=[self.folder / CARDS], bets=self.plan.bets)
+        """The bucket game that is solved."""
+        return open_game(self.plan.game, "buckets", cards=self._card_files(), bets=self.plan.bets)
+
+    def _card_files(self) -> list[str]:
+        """The files of its card abstraction."""
+        return [str(self.folder / CARDS)]
 
     def profile(self, file: str = AGENT) -> BucketStrategy:
         """The strategy that was found, or another one of the bucket game."""
@@ -336,15 +340,15 @@ class Pipeline(BuildFolder):
         """The interrupted run, or a new one."""
         plan, path = self.plan, self.folder / CHECKPOINT
         if os.path.isfile(path) and "goals" in self._part("solve"):
-            solver = resume_solver(path, None, self.memory_limit, [self.folder / CARDS])
+            solver = resume_solver(path, None, self.memory_limit, self._card_files())
         else:
-            options = RunOptions([self.folder / CARDS], bets=plan.bets, memory_limit=self.memory_limit)
+            options = RunOptions(self._card_files(), bets=plan.bets, memory_limit=self.memory_limit)
             settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
             solver = prepare(plan.game, plan.algorithm, Target(), options, settings).solver
         assert isinstance(solver, BucketSolver)
         return solver
 
-    def _watch(self, stage: str, solver: Solver, budget: float) -> ProgressCallback:
+    def _watch(self, stage: str, solver: Solver, budget: float, save: bool = True) -> ProgressCallback:
         saved = time.monotonic()
 
         def tick(now: Progress) -> None:
@@ -352,13 +356,17 @@ class Pipeline(BuildFolder):
             share = (now.iterations if self.plan.seconds is None else now.seconds) / budget
             total = max(now.iterations, round(now.iterations / max(share, 1e-9)))
             text = f"{now.iterations:,} iterations"
-            self._report(self.TITLES[stage], dataclasses.replace(now, total=total), text)
-            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+            self._report(self.titles()[stage], dataclasses.replace(now, total=total), text)
+            if save and time.monotonic() - saved > CHECKPOINT_SECONDS:
                 with uninterrupted():
-                    solver.save(self.folder / self.RUNS[stage])
+                    solver.save(self.folder / self._checkpoint(stage))
                 saved = time.monotonic()
 
         return tick
+
+    def _checkpoint(self, stage: str) -> str:
+        """The checkpoint of a stage that solves."""
+        return self.RUNS[stage]
 
     def _seconds_left(self) -> float:
         """The time that the other stages leave, at least a quarter of the total."""

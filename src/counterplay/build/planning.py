@@ -83,7 +83,7 @@ def make_plan(
     **changes
         Other values for ``seconds``, ``iterations``, ``boards``, ``deals``, ``threads``; those that are None change
         nothing.  ``experts`` are the betting sequences with experts, separated by commas, or ``none``; by default those
-        of ``FIRST_FOLDS`` where there are three players.  ``agent`` is the recipe of a published agent.
+        of ``FIRST_FOLDS`` where there are three players.  ``recipe`` names a published agent (``recipes``).
 
     Raises
     ------
@@ -96,7 +96,7 @@ def make_plan(
         raise GameError(f"unknown preset {preset!r}; {did_you_mean(preset, PRESETS)}")
     chosen = PRESETS[found]
     wanted = {name: value for name, value in changes.items() if value is not None}
-    experts, agent = wanted.pop("experts", None), wanted.pop("agent", None)
+    experts, agent = wanted.pop("experts", None), wanted.pop("recipe", None)
     for name, value in wanted.items():
         if not value > 0:
             raise GameError(f"{name} must be above 0; got {value!r}")
@@ -146,7 +146,7 @@ def _with_experts(plan: Plan, definition: GameDefinition, preset: Preset, expert
     for part in parts:
         if not all(_leads_to_a_decision(definition, text) for text in Part.parse(part).sequences):
             raise GameError(
-                f"after {part!r} nobody decides in {plan.game}; --experts takes betting such as rf, or none"
+                f"nobody decides after {part!r} in {plan.game}; --experts takes betting such as rf, or none"
             )
         counts = _counts(definition, plan.bets, part)
         rounds = plan.rounds if lossless else str(_expert_cards(definition, preset, counts.decisions))
@@ -160,7 +160,7 @@ def _expert_cards(definition: GameDefinition, preset: Preset, decisions: Sequenc
     if definition.players == 2 or len(shape) != 4:
         return _choose(definition, preset, tuple(decisions))
     target = EXPERT_SHARE * preset.infosets_3p
-    return cut_cards(SHAPES["expert"], (deck, shape), decisions, target, _stand_in(preset))
+    return cut_cards(SHAPES["expert"], (deck, shape), decisions, target, stand_in(preset))
 
 
 def _leads_to_a_decision(definition: GameDefinition, text: str) -> bool:
@@ -171,7 +171,7 @@ def _leads_to_a_decision(definition: GameDefinition, text: str) -> bool:
         return False
 
 
-def _stand_in(preset: Preset) -> Family | None:
+def stand_in(preset: Preset) -> Family | None:
     """The family of percentiles that takes the place of k-means; None where there is time for it."""
     return None if preset.seconds is not None and preset.seconds > K_MEANS_SECONDS else preset.family
 
@@ -181,7 +181,7 @@ def _agent_plan(plan: Plan, definition: GameDefinition, preset: Preset, agent: P
     like = poker_definition(agent.game)
     if (definition.players, definition.limit, deck_shape(definition)) != (like.players, like.limit, deck_shape(like)):
         raise GameError(f"the recipe {agent.name} is for {agent.game}; {plan.game} has other rules")
-    cards, family = deck_shape(definition), _stand_in(preset)
+    cards, family = deck_shape(definition), stand_in(preset)
     counts = _counts(definition, agent.bets)
     limit = preset.infosets if definition.players == 2 else preset.infosets_3p
     total, zones = base_target(agent, limit), {}
@@ -222,6 +222,8 @@ def _with_objective(plan: Plan, definition: GameDefinition, objective: str) -> P
         raise GameError(f"unknown objective {objective!r}; {did_you_mean(objective, OBJECTIVES)}")
     if found == "equilibrium":
         return plan
+    if plan.experts:
+        raise GameError(f"experts are for the objective equilibrium; leave them out of the objective {found}")
     if definition.players != 2:
         raise GameError(f"the objective {found} is for two players; {plan.game} has {definition.players}")
     if plan.bets is not None or not definition.limit:
@@ -252,7 +254,7 @@ def _choose(game: GameDefinition, preset: Preset, decisions: tuple[int, ...]) ->
     if game.three_card_hands or _infosets(sizes, decisions) <= preset.infosets:
         return lossless  # hand strength does not support hands of three cards
     if game.players > 2 and len(shape) == 4:
-        return parse_recipe(cut_cards(SHAPES["base"], (deck, shape), decisions, preset.infosets_3p, _stand_in(preset)),
+        return parse_recipe(cut_cards(SHAPES["base"], (deck, shape), decisions, preset.infosets_3p, stand_in(preset)),
                             deck, shape)  # fmt: skip
     forgets = game.players > 2 or preset.recall == "imperfect"
     exact_start = forgets and sizes[0] * decisions[0] <= preset.infosets / 10

@@ -186,12 +186,12 @@ def expert_target(agent: PublishedAgent, infosets: int) -> float:
 
 
 def departures(
-    agent: PublishedAgent, zones: Iterable[tuple[str, str]], expert: str | None, sizes: Mapping[str, int],
+    agent: PublishedAgent, zones: Iterable[tuple[str, str]], experts: Mapping[str, str], sizes: Mapping[str, int],
     algorithm: str, profile: str,
 ) -> tuple[str, ...]:  # fmt: skip
     """What differs from the published agent, a line each.
 
-    ``zones`` are the cards of its parts as they were cut, ``expert`` those of its experts; ``sizes`` are the
+    ``zones`` are the cards of its parts as they were cut, ``experts`` those of its experts; ``sizes`` are the
     information sets: of the base, under ``""``, and of experts by their parts.
     """
     lines = []
@@ -201,8 +201,9 @@ def departures(
             lines.append(f"{where}: {now} in place of {before}")
     size = "" if agent.infosets is None else f" in place of {agent.infosets:,}"
     lines.append(f"base: {sizes['']:,} information sets{size}")
-    if expert is not None and expert != agent.expert:
-        lines.append(f"experts: {expert} in place of {agent.expert}")
+    for part, now in experts.items():
+        if now != agent.expert:
+            lines.append(f"expert {part}: {now} in place of {agent.expert}")
     if agent.parts:
         most = max(sizes[part] for part in agent.parts)
         lines.append(f"experts: at most {most:,} information sets in place of {agent.expert_infosets or 0:,}")

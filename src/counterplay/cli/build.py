@@ -24,6 +24,14 @@ QUIET_SECONDS = 30.0
 """How often a line is written where there is no terminal."""
 
 
+EXPERTS_HELP = (
+    "Betting after which experts with finer cards play, such as f,rf; or none.  By default with three players: "
+    "f,rf,rrf,rcf."
+)
+RECIPE_HELP = (
+    "A published agent, cut to the preset: 2009, 2009-tbr, 2010, 2010-tbr, 2011, 2012, 2013 (three players), 797m, "
+    "nolimit-2011."
+)
 OBJECTIVE_HELP = "equilibrium, or unexploitable: what loses least in the real game (CFR-BR), beside the equilibrium."
 
 
@@ -40,6 +48,8 @@ def command(
         Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there is resumed.")
     ] = None,
     objective: Annotated[str, typer.Option(help=OBJECTIVE_HELP)] = "equilibrium",
+    experts: Annotated[str | None, typer.Option(metavar="SEQUENCES|none", help=EXPERTS_HELP)] = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP)] = None,
     rounds: Annotated[str | None, typer.Option(help=f"In place of the preset's cards. {ROUNDS_HELP}")] = None,
     bets: Annotated[
         str | None, typer.Option(help="Betting abstraction of a no-limit game, such as fcpa or 0.5,1,allin.")
@@ -67,7 +77,7 @@ def command(
 
     chosen: dict[str, Any] = {
         "rounds": rounds, "bets": bets, "seconds": seconds, "iterations": iterations, "boards": boards, "deals": deals,
-        "threads": threads, "cache": cache, "objective": objective,
+        "threads": threads, "cache": cache, "objective": objective, "experts": experts, "recipe": recipe,
     }  # fmt: skip
     with interruptible(), _progress(quiet or as_json) as draw:
         try:

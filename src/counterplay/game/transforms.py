@@ -70,6 +70,17 @@ TILTS: dict[str, Callable[[float], Tilt]] = {
 """The tilts of the Polaris agents by their names (Johanson 2016, section 6.3.2); all used 7 percent."""
 
 
+def read_tilt(text: str) -> Tilt | None:
+    """A tilt from ``none`` or a colour and percents, such as ``orange 7``.  Raises GameError if it is none."""
+    if text == "none":
+        return None
+    colour, _, percent = text.partition(" ")
+    try:
+        return TILTS[colour](float(percent))
+    except (KeyError, ValueError):
+        raise GameError(f"a tilt is none or a colour ({', '.join(TILTS)}) and percents; got {text!r}") from None
+
+
 class TiltedState:
     """A state of the game below and the players who have folded so far."""
 
