@@ -57,7 +57,8 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def small_plan(game: str, **changes: object) -> Plan:
-    return make_plan(game, "tiny", "IRPS2,PS2", iterations=600, deals=10, **changes)  # type: ignore[arg-type]
+    plan = make_plan(game, "tiny", "IRPS2,PS2", iterations=600, deals=10, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(plan, settings={"storage": "float32"})  # the average, which plays everything
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ class TestRecipes:
         assert [part for part, _ in plan.zones] == expected
         assert bool(plan.experts) == (name in ("2010", "2011"))
         assert (plan.algorithm, plan.settings.get("profile")) == (
-            ("pure-cfr", "last") if name == "2013" else ("external-sampling", None)
+            ("pure-cfr", "last") if name == "2013" else ("external-sampling", "last")
         )
         assert bool(plan.infosets) == (name in ("2012", "2013"))
         assert "KE" not in str(plan)  # k-means takes longer than the preset
@@ -337,7 +338,8 @@ class TestZones:
         for module in (expert_pipeline,):
             monkeypatch.setattr(module, "find_agent", lambda name: AGENT)
             monkeypatch.setattr(module, "SCOUTED", 5000)
-        plan = dataclasses.replace(small_plan(game, experts="none"), agent="test", infosets=100_000)
+        settings = {"storage": "float32", "profile": "last"}
+        plan = dataclasses.replace(small_plan(game, experts="none"), agent="test", infosets=100_000, settings=settings)
         report = ExpertPipeline(plan, tmp_path / "built").run()
         found = json.loads((tmp_path / "built" / "build.json").read_text())["done"]["scout"]
         whole = load_strategy(tmp_path / "built" / "agent.strategy")
@@ -352,6 +354,7 @@ class TestZones:
         assert report["important"]["sequences"] == important.sum()
         assert report["departures"][-1].startswith("important betting by play of the base against itself")
         assert "external-sampling in place of chance-sampling" in report["departures"]
+        assert "the last profile in place of the average one" in report["departures"]
         rows = [text for _, text in build_rows(report)]
         assert set(report["departures"]) <= set(rows)
 

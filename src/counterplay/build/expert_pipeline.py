@@ -240,8 +240,8 @@ class ExpertPipeline(Pipeline):
         else:
             plan = self.plan
             settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
-            if self.definition.players > 2 and settings.get("profile") != "last":
-                settings["average_walks"] = EXPERT_AVERAGES
+            if self.definition.players > 2:
+                settings |= {"profile": "average", "average_walks": EXPERT_AVERAGES}
             solver = make_solver(game, plan.algorithm, memory_limit=self.memory_limit, **settings)
         assert isinstance(solver, BucketSolver)
         return solver

@@ -109,8 +109,11 @@ def make_plan(
     if definition.players != 2 and "boards" in wanted:
         raise GameError(f"boards are for measuring two players; {game} has {definition.players}, leave them out")
     fields = {name: getattr(chosen, name) for name in ("seconds", "reserve", "boards", "deals", "threads")}
+    # with more players averages need walks of their own, and the last profile is as strong after a tenth of the
+    # iterations (Gibson 2014, section 4.4.3); with two players only the average comes close to an equilibrium
+    settings = {**chosen.settings, **({"profile": "last"} if definition.players > 2 else {})}
     plan = Plan(
-        game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, settings=dict(chosen.settings),
+        game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, settings=settings,
         seed=seed, **{"iterations": None, **fields, **wanted},
     )  # fmt: skip
     if agent is not None:
