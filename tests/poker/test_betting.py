@@ -380,3 +380,16 @@ def test_betting_and_histories_agree() -> None:
     ends = counts.folds[0] * deals + (counts.folds[1] + counts.showdowns[1]) * deals * boards
     assert ends == 5520
     assert poker_game(STANDARD["leduc.limit.2p"]).players == 2
+
+
+def test_decisions_after_a_fold() -> None:
+    for name in ("kuhn.limit.3p", "leduc.limit.2p"):
+        rules = STANDARD[name]
+        tree, counts = build_betting_tree(rules), count_betting(rules, folded=True)
+        fewer = (tree.player >= 0) & (tree.folded != 0)
+        assert counts.decisions == tuple(np.bincount(tree.round[fewer], minlength=rules.rounds).tolist())
+        for player in range(rules.players):
+            own = fewer & (tree.player == player)
+            assert counts.player_decisions[player] == tuple(np.bincount(tree.round[own], minlength=rules.rounds))
+            pairs = np.bincount(tree.round[own], tree.num_children[own], minlength=rules.rounds)
+            assert counts.player_pairs[player] == tuple(pairs)

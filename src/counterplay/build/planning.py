@@ -13,7 +13,7 @@ from typing import Any
 
 from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
 from counterplay.abstraction.cards.recipe import Family
-from counterplay.abstraction.experts import Part
+from counterplay.abstraction.experts import FOLDED, Part
 from counterplay.build.presets import (
     EXTENSIONS,
     ITERATIONS,
@@ -188,9 +188,10 @@ def _agent_plan(plan: Plan, definition: GameDefinition, preset: Preset, agent: P
     counts = _counts(definition, agent.bets)
     limit = preset.infosets if definition.players == 2 else preset.infosets_3p
     total, zones = base_target(agent, limit), {}
-    decisions = {"folded": counts.folded, "": counts.decisions}
-    if any(part == "folded" for part, _ in agent.base):
-        decisions[""] = tuple(map(int.__sub__, counts.decisions, counts.folded))
+    decisions = {"": counts.decisions}
+    if any(part == FOLDED for part, _ in agent.base):
+        decisions[FOLDED] = count_betting(definition, folded=True).decisions
+        decisions[""] = tuple(map(int.__sub__, counts.decisions, decisions[FOLDED]))
     taken = 0
     for part, text in agent.base:
         if part.startswith(IMPORTANT):

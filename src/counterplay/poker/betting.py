@@ -56,7 +56,6 @@ class BettingCounts:
     # ``decisions`` and ``pairs`` of each position alone
     player_decisions: tuple[tuple[int, ...], ...] = ()
     player_pairs: tuple[tuple[int, ...], ...] = ()
-    folded: tuple[int, ...] = ()  # decisions after somebody has folded
 
     @property
     def terminals(self) -> int:
@@ -153,16 +152,18 @@ class BettingTree(Described):
 
 
 def count_betting(
-    game: GameDefinition, bets: BetAbstraction | None = None, after: str = "", max_rows: int = MAX_ROWS
-) -> BettingCounts:
+    game: GameDefinition, bets: BetAbstraction | None = None, after: str = "", max_rows: int = MAX_ROWS,
+    folded: bool = False,
+) -> BettingCounts:  # fmt: skip
     """Count the nodes of a betting tree, or of its part after the betting string ``after``.
 
+    With ``folded`` decisions are counted only after somebody has folded.
     A game with more than ``max_rows`` nodes with different futures at one depth is refused.
     """
     rules = _Rules(game, bets)
     rows = rules.start(after)
     copies = np.ones(1, dtype=object)
-    totals = {name: [0] * game.rounds for name in ("decisions", "pairs", "continuing", "folds", "showdowns", "folded")}
+    totals = {name: [0] * game.rounds for name in ("decisions", "pairs", "continuing", "folds", "showdowns")}
     acting = [([0] * game.rounds, [0] * game.rounds) for _ in range(game.players)]
     while len(rows):
         if len(rows) > max_rows or rules.estimate(rows) > 4 * max_rows:
@@ -171,12 +172,11 @@ def count_betting(
                 "or use a betting abstraction"
             )
         counts, children, _ = rules.expand(rows)
-        _add(totals["decisions"], rows[:, ROUND], copies)
-        _add(totals["pairs"], rows[:, ROUND], copies * counts)
-        fewer = rows[:, FOLDED] != 0
-        _add(totals["folded"], rows[fewer, ROUND], copies[fewer])
+        counted = (rows[:, FOLDED] != 0) | (not folded)
+        _add(totals["decisions"], rows[counted, ROUND], copies[counted])
+        _add(totals["pairs"], rows[counted, ROUND], (copies * counts)[counted])
         for position, (decisions, pairs) in enumerate(acting):
-            own = rows[:, PLAYER] == position
+            own = counted & (rows[:, PLAYER] == position)
             _add(decisions, rows[own, ROUND], copies[own])
             _add(pairs, rows[own, ROUND], (copies * counts)[own])
         copies = np.repeat(copies, counts)

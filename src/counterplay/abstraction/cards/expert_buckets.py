@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.abstraction.experts import BettingSequences, Part, label_parts, read_parts
+from counterplay.abstraction.experts import FOLDED, BettingSequences, Part, label_parts, read_parts
 from counterplay.errors import AbstractionError
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import count_betting
@@ -87,7 +87,7 @@ def part_points(
     found = np.zeros((2, rules.players, rules.rounds), object)
     for text in part.sequences:
         if part.below:
-            counts = count_betting(rules, bets, text)
+            counts = count_betting(rules, bets, folded=True) if text == FOLDED else count_betting(rules, bets, text)
             found += np.array([counts.player_decisions, counts.player_pairs], object)
         else:
             betting = Betting.after(rules, text)
