@@ -97,24 +97,16 @@ def make_plan(
     chosen = PRESETS[found]
     wanted = {name: value for name, value in changes.items() if value is not None}
     experts, agent = wanted.pop("experts", None), wanted.pop("recipe", None)
-    for name, value in wanted.items():
-        if not value > 0:
-            raise GameError(f"{name} must be above 0; got {value!r}")
-    wanted["extensions"] = 0 if wanted.keys() & {"iterations", "seconds"} else EXTENSIONS
-    if "iterations" in wanted:
-        wanted.setdefault("seconds", None)
-    elif "seconds" in wanted:
-        wanted["reserve"] = min(chosen.reserve, wanted["seconds"] / 4)
     definition = poker_definition(game)
+    fields = _limits(chosen, wanted)
     if definition.players != 2 and "boards" in wanted:
         raise GameError(f"boards are for measuring two players; {game} has {definition.players}, leave them out")
-    fields = {name: getattr(chosen, name) for name in ("seconds", "reserve", "boards", "deals", "threads")}
     # with more players averages need walks of their own, and the last profile is as strong after a tenth of the
     # iterations (Gibson 2014, section 4.4.3); with two players only the average comes close to an equilibrium
     settings = {**chosen.settings, **({"profile": "last"} if definition.players > 2 else {})}
     plan = Plan(
-        game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, settings=settings,
-        seed=seed, **{"iterations": None, **fields, **wanted},
+        game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, settings=settings, seed=seed,
+        **fields,
     )  # fmt: skip
     if agent is not None:
         given = {"rounds": rounds, "bets": bets, "experts": experts}
@@ -133,6 +125,20 @@ def make_plan(
         iterations = min(max(ITERATIONS[0], chosen.visits * infosets), ITERATIONS[1])
         plan = dataclasses.replace(plan, iterations=iterations)
     return _with_objective(plan, definition, objective)
+
+
+def _limits(preset: Preset, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Time, iterations and the like: those of the preset, and others that are wanted."""
+    for name, value in wanted.items():
+        if not value > 0:
+            raise GameError(f"{name} must be above 0; got {value!r}")
+    found = {name: getattr(preset, name) for name in ("seconds", "reserve", "boards", "deals", "threads")}
+    found |= {"iterations": None, "extensions": 0 if wanted.keys() & {"iterations", "seconds"} else EXTENSIONS}
+    if "iterations" in wanted:
+        found["seconds"] = None
+    elif "seconds" in wanted:
+        found["reserve"] = min(preset.reserve, wanted["seconds"] / 4)
+    return {**found, **wanted}
 
 
 def _with_experts(plan: Plan, definition: GameDefinition, preset: Preset, experts: str | None) -> Plan:
