@@ -8,7 +8,7 @@ and few betting sequences, so that much finer buckets fit.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
@@ -109,11 +109,7 @@ def make_plan(
         **fields,
     )  # fmt: skip
     if agent is not None:
-        given = {"rounds": rounds, "bets": bets, "experts": experts}
-        for name in [name for name, value in given.items() if value is not None]:
-            raise GameError(f"the recipe {agent} says its {name} itself; leave out --{name}")
-        if find_name(objective, OBJECTIVES) not in (None, "equilibrium"):
-            raise GameError(f"the recipe {agent} is an equilibrium of its parts; leave out --objective")
+        _check_alone(str(agent), {"rounds": rounds, "bets": bets, "experts": experts}, objective)
         plan = _agent_plan(plan, definition, chosen, find_agent(str(agent)))
     else:
         decisions = _counts(definition, bets).decisions
@@ -125,6 +121,14 @@ def make_plan(
         iterations = min(max(ITERATIONS[0], chosen.visits * infosets), ITERATIONS[1])
         plan = dataclasses.replace(plan, iterations=iterations)
     return _with_objective(plan, definition, objective)
+
+
+def _check_alone(recipe: str, given: Mapping[str, Any], objective: str) -> None:
+    """Refuse what a recipe says itself."""
+    for name in [name for name, value in given.items() if value is not None]:
+        raise GameError(f"the recipe {recipe} says its {name} itself; leave out --{name}")
+    if find_name(objective, OBJECTIVES) not in (None, "equilibrium"):
+        raise GameError(f"the recipe {recipe} is an equilibrium of its parts; leave out --objective")
 
 
 def _limits(preset: Preset, wanted: Mapping[str, Any]) -> dict[str, Any]:
