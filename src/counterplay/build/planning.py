@@ -116,11 +116,15 @@ def make_plan(
         deck, shape = deck_shape(definition)
         recipe = _choose(definition, chosen, decisions) if rounds is None else parse_recipe(rounds, deck, shape)
         plan = _with_experts(dataclasses.replace(plan, rounds=str(recipe)), definition, chosen, experts)
-    if plan.iterations is None and plan.seconds is None and chosen.visits is not None:
-        infosets = _infosets(plan.recipe().counts(*deck_shape(definition)), _counts(definition, plan.bets).decisions)
-        iterations = min(max(ITERATIONS[0], chosen.visits * infosets), ITERATIONS[1])
-        plan = dataclasses.replace(plan, iterations=iterations)
-    return _with_objective(plan, definition, objective)
+    return _with_objective(_with_iterations(plan, definition, chosen), definition, objective)
+
+
+def _with_iterations(plan: Plan, definition: GameDefinition, preset: Preset) -> Plan:
+    """The plan with iterations for each information set, if it has no time."""
+    if plan.iterations is not None or plan.seconds is not None or preset.visits is None:
+        return plan
+    infosets = _infosets(plan.recipe().counts(*deck_shape(definition)), _counts(definition, plan.bets).decisions)
+    return dataclasses.replace(plan, iterations=min(max(ITERATIONS[0], preset.visits * infosets), ITERATIONS[1]))
 
 
 def _check_alone(recipe: str, given: Mapping[str, Any], objective: str) -> None:
