@@ -90,3 +90,22 @@ def test_refusals(text: str, message: str) -> None:
         PartGame.of(tree, text, cp.TabularStrategy.uniform(tree).table)
     with pytest.raises(AbstractionError, match="has 24 probabilities"):
         PartGame.of(tree, "b", np.zeros(3))
+
+
+def test_parts_by_private_card() -> None:
+    """A graft of the first player's kings in Kuhn poker: only they are free, and the opponent."""
+    tree = cp.compile_game("kuhn")
+    base = cp.TabularStrategy.uniform(tree).table
+    kings = np.array([name[0] == "K" for name in tree.infoset_names])
+    labels = np.zeros(tree.num_histories, np.int64)
+    labels[tree.infoset >= 0] = kings[tree.infoset[tree.infoset >= 0]]
+    game = PartGame.of_labels(tree, labels, 1, [0], base, "kings")
+    free = {(int(player), key) for player, key in zip(game.tree.infoset_player, game.tree.infoset_names, strict=True)}
+    assert free == {(0, "K:"), (0, "K:kb")} | {(1, f"{card}:{text}") for card in "JQK" for text in "kb"}
+    solved = game.lift(cp.solve(game.tree, algorithm="lp").profile.table)
+    found = cp.TabularStrategy.from_tree(tree, solved)
+    assert found["K:kb"] == {"fold": 0.0, "call": 1.0}
+    assert found[0, "Q:"] == {"check": 0.5, "bet": 0.5}
+    labels[np.flatnonzero(tree.infoset >= 0)[0]] = 1 - labels[np.flatnonzero(tree.infoset >= 0)[0]]
+    with pytest.raises(AbstractionError, match="condition 2"):
+        PartGame.of_labels(tree, labels, 1, [0], base, "kings")

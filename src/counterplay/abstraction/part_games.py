@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from counterplay.abstraction.experts import Part, infoset_labels, label_parts
+from counterplay.abstraction.experts import Part, infoset_labels, label_parts, validate_partition
 from counterplay.abstraction.infosets.abstraction import Abstraction
 from counterplay.errors import AbstractionError
 from counterplay.game.game import CHANCE
@@ -34,40 +35,64 @@ class PartGame:
     ----------
     whole : GameTree
         The game.
-    part : Part
-        The part, and who has an expert there.
+    name : str
+        What the part is called.
+    free : (I,) bool
+        The information sets at which players still choose.
     base : (E,) float64
         The probabilities of the base strategy.
     """
 
     whole: GameTree
-    part: Part
+    name: str
+    free: NDArray[np.bool_]
     base: Float64
 
     @classmethod
     def of(cls, whole: GameTree, part: Part | str, base: ArrayLike) -> PartGame:
-        """The game of a part; the base as probabilities of the entries of ``whole``.
+        """The game of a part of the betting; the base as probabilities of the entries of ``whole``.
 
         Raises
         ------
         AbstractionError
             If the game has no such part, nothing lies outside it, or the base is for another game.
         """
-        found = cls(whole, Part.parse(part), np.ascontiguousarray(base, np.float64))
-        if found.base.shape != (whole.num_entries,):
-            raise AbstractionError(
-                f"a base strategy of {whole.name} has {whole.num_entries} probabilities; got {found.base.shape}"
-            )
-        if found.free.all():
-            raise AbstractionError(f"nothing lies outside the part {found.part.text!r}; solve the game itself")
-        return found
+        part = Part.parse(part)
+        return cls.of_labels(whole, label_parts(whole, [part]), 1, part.members(whole.players), base, part.text)
 
-    @functools.cached_property
-    def free(self) -> NDArray[np.bool_]:
-        """(I,) the information sets at which players still choose."""
-        inside = infoset_labels(self.whole, label_parts(self.whole, [self.part])) == 1
-        fixed = np.isin(self.whole.infoset_player, self.part.members(self.whole.players))
-        return np.asarray(inside | ~fixed)
+    @classmethod
+    def of_labels(
+        cls, whole: GameTree, labels: NDArray[np.integer], number: int, players: Sequence[int], base: ArrayLike,
+        name: str,
+    ) -> PartGame:  # fmt: skip
+        """The game of one part of any grafting partition, such as one by private cards.
+
+        Parameters
+        ----------
+        whole : GameTree
+            The game.
+        labels : (H,) integers
+            The part of each history; see ``validate_partition``.
+        number : int
+            Which part is solved.
+        players : sequence of int
+            Who has an expert there.
+        base : (E,) array
+            The probabilities of the base strategy.
+        name : str
+            What to call the part.
+        """
+        validate_partition(whole, labels)
+        probabilities = np.ascontiguousarray(base, np.float64)
+        if probabilities.shape != (whole.num_entries,):
+            raise AbstractionError(
+                f"a base strategy of {whole.name} has {whole.num_entries} probabilities; got {probabilities.shape}"
+            )
+        inside = infoset_labels(whole, labels) == number
+        free = inside | ~np.isin(whole.infoset_player, players)
+        if free.all():
+            raise AbstractionError(f"nothing lies outside the part {name!r}; solve the game itself")
+        return cls(whole, name, free, probabilities)
 
     @functools.cached_property
     def _entries(self) -> NDArray[np.bool_]:
@@ -93,7 +118,7 @@ class PartGame:
         owners, sizes = whole.infoset_player[free], np.diff(whole.infoset_offset)[free]
         return dataclasses.replace(
             whole,
-            name=f"{whole.name} in part {self.part.text}",
+            name=f"{whole.name} in part {self.name}",
             player=np.where(fixed, CHANCE, whole.player).astype(np.int8),
             infoset=infoset,
             event=event,
