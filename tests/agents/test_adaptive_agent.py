@@ -22,10 +22,12 @@ from counterplay.agents import (
     Entry,
     Member,
     Portfolio,
+    make_entry,
     match,
     open_match_game,
 )
 from counterplay.agents.agent import Decision, Seen
+from counterplay.agents.match_estimates import MatchRecorder
 from counterplay.agents.matches import dealt_hand
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.strategy_agent import StrategyAgent
@@ -331,3 +333,37 @@ def test_wrong_words(words: list[str], reason: str, folder: Path, capsys: pytest
     agent = words[0].replace("{folder}", str(folder))
     assert main(["agent", agent, LEDUC, "127.0.0.1", "1", *words[1:]]) != 0
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("played", [[0] * 12, [1, 0] * 6, [3, 2, 1, 0] * 3])
+def test_estimates_of_a_match_take_the_member_that_played_each_hand(played: list[int], folder: Path) -> None:
+    """The same hands, recorded for a portfolio and for each member as an agent of its own."""
+    game, other = open_match_game(LEDUC), make_entry(best_response("always-call"))
+    rules, seatings = game.definition(), [(0, 1), (1, 0)]
+    entries = [make_entry(str(folder)), *(make_entry(one.strategy, one.name) for one in portfolio().members)]
+    recorders = [MatchRecorder(game, [entry, other], seatings, "aivat,ac+ef") for entry in entries]
+    agents: list[Agent] = [StrategyAgent(portfolio().members[0].strategy, 5, rules), other.agent(game, 6)]
+    for number, deal in zip(range(12), deal_stream(rules, 4), strict=False):
+        finals = [dealt_hand(rules, deal, number, [agents[one] for one in seating]) for seating in seatings]
+        for recorder in recorders:
+            recorder.by_agents(finals)
+    ends = np.concatenate(recorders[0]._ends)
+    members = [np.array(played), np.array(played[::-1])]
+    _, found = recorders[0]._scores(0, ends, None, members)
+    parts = [recorder._scores(0, ends, None, None)[1] for recorder in recorders[1:]]
+    if set(played) == {0}:
+        np.testing.assert_array_equal(found, parts[0])
+        summary = recorders[0].summaries(None, {0: members})["mine"]
+        assert summary == next(iter(recorders[1].summaries().values()))
+    # a deal that one member played in both seats is estimated as that member does
+    for deal, (one, two) in enumerate(zip(*members, strict=True)):
+        if one == two:
+            np.testing.assert_array_equal(found[deal], parts[one][deal])
+
+
+def test_estimates_agree_with_money(folder: Path) -> None:
+    found = match(LEDUC, [f"{folder}?select=exponential", best_response("always-call")], 150, 3, estimators="aivat")
+    money, aivat = found.estimates["mine"]
+    assert len({int(one) for made in found.choices["mine"] for one in made.played}) > 1
+    assert (money.mean, money.half) == pytest.approx(found.estimate(0))
+    assert abs(aivat.mean - money.mean) < 1.5 * money.half

@@ -8,7 +8,8 @@ what the strategy wins from itself as the value of a history.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class MatchRecorder:
         self.played, self.entries, self.seatings = played, entries, seatings
         self.words = estimators
         read_estimators(estimators, FULL)  # refused before anything is played
-        if not any(entry.strategy is not None for entry in entries):
+        if not any(entry.strategy is not None or entry.folder is not None for entry in entries):
             raise GameError("estimators are for agents that are strategies; none of these is")
         self._ends: list[Ints] = []
         self._dealt: list[NDArray[np.uint8]] = []
@@ -64,25 +65,32 @@ class MatchRecorder:
 
     def by_agents(self, finals: Sequence[MatchState]) -> None:
         """One deal, as its dealer knows it in each seating."""
-        tree = build_betting_tree(finals[0].game)
-        deal = finals[0].deal
+        tree, deal = self._betting, finals[0].deal
         self._ends.append(np.array([[tree.find(final.betting) for final in finals]], np.int64))
         self._dealt.append(np.array([[*deal.hole[0], *deal.hole[1], *deal.board]], np.uint8))
 
-    def summaries(self, progress: ProgressCallback | None = None) -> dict[str, tuple[Summary, ...]]:
-        """The estimates of each agent that is a strategy: money first."""
+    def summaries(
+        self, progress: ProgressCallback | None = None, played: Mapping[int, Sequence[Ints]] | None = None
+    ) -> dict[str, tuple[Summary, ...]]:
+        """The estimates of each agent that is a strategy, or a portfolio: money first.
+
+        ``played``: of portfolios, by the number of the agent, which member played each hand of each seating.
+        """
         found, ends = {}, np.concatenate(self._ends)
         for number, entry in enumerate(self.entries):
-            if entry.strategy is None or entry.settings:
+            members = None if played is None else played.get(number)
+            if members is None and (entry.strategy is None or entry.settings):
                 continue
-            names, scores = self._scores(number, ends, progress)
+            names, scores = self._scores(number, ends, progress, members)
             money = float(scores[:, 0].std(ddof=1)) if len(scores) > 1 else None
             found[entry.name] = tuple(
                 Summary.of(name, scores[:, place], ends.size, money) for place, name in enumerate(names)
             )
         return found
 
-    def _scores(self, agent: int, ends: Ints, progress: ProgressCallback | None) -> tuple[list[str], Float64]:
+    def _scores(
+        self, agent: int, ends: Ints, progress: ProgressCallback | None, members: Sequence[Ints] | None
+    ) -> tuple[list[str], Float64]:
         """The names of the estimators, and what they say of every deal: (deals, k)."""
         tree = self._dealt == [] and self.played.tree
         parts = []
@@ -90,8 +98,11 @@ class MatchRecorder:
             position = seating.index(agent)
             if tree:
                 chosen, rows = self._tree_rows(agent, position, ends[:, turn])
+            elif members is not None:
+                chosen, rows = self._member_rows(agent, position, ends[:, turn], members[turn])
             else:
-                chosen, rows = self._poker_rows(agent, position, ends[:, turn], progress)
+                hands = self._poker_hands(position, ends[:, turn], self._betting)
+                chosen, rows = self._poker_rows(self.entries[agent].strategy, agent, hands, progress)
             parts.append(rows)
         return ["money", *(one.name for one in chosen)], np.mean(parts, axis=0)
 
@@ -128,20 +139,37 @@ class MatchRecorder:
             found.append(PlayedHand(end, position, holes[position], holes[1 - position], board))
         return found
 
+    @functools.cached_property
+    def _betting(self) -> BettingTree:
+        return build_betting_tree(self._rules())
+
     def _rules(self) -> GameDefinition:
         rules = self.played.deal_rules
         if rules is None:
             raise GameError(f"{self.played.name} is not poker from a definition")
         return rules
 
+    def _member_rows(self, agent: int, position: int, ends: Ints, played: Ints) -> tuple[list[Estimator], Float64]:
+        """The hands of a portfolio: each by the member that played it, which was chosen before it began."""
+        portfolio = self.entries[agent].portfolio
+        assert portfolio is not None
+        hands, found = self._poker_hands(position, ends, self._betting), None
+        for number, member in enumerate(portfolio.members):
+            mine = np.flatnonzero(played[: len(hands)] == number)
+            if mine.size:
+                chosen, rows = self._poker_rows(member.strategy, agent, [hands[place] for place in mine], None)
+                found = np.zeros((len(hands), rows.shape[1])) if found is None else found
+                found[mine] = rows
+        assert found is not None
+        return chosen, found
+
     def _poker_rows(
-        self, agent: int, position: int, ends: Ints, progress: ProgressCallback | None
+        self, strategy: Strategy | None, agent: int, hands: Sequence[PlayedHand], progress: ProgressCallback | None
     ) -> tuple[list[Estimator], Float64]:
-        rules, entry, rival = self._rules(), self.entries[agent], self.entries[1 - agent]
-        assert entry.strategy is not None
+        rival = self.entries[1 - agent]
+        assert strategy is not None
         other = rival.strategy if not rival.settings else None
-        made = EstimatorSet(rules, entry.strategy, None, _plain(other), self.words, False, progress)
-        hands = self._poker_hands(position, ends, made.tree)
+        made = EstimatorSet(self._rules(), strategy, None, _plain(other), self.words, False, progress)
         rows = made.estimate(hands, progress)  # on-policy, the basic estimate is money
         return list(made.estimators[1:]), rows
 

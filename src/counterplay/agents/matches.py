@@ -217,8 +217,10 @@ def match(
         if not tally.deals:
             raise
     names = tuple(entry.name for entry in entries)
-    estimates = {} if recorder is None else recorder.summaries(progress)
-    choices = {names[number]: tuple(agents[number].choices() for agents in copies or ()) for number in adaptive}
+    made = {number: [agents[number].choices() for agents in copies or ()] for number in adaptive}
+    members = {number: [one.played for one in found] for number, found in made.items()}
+    estimates = {} if recorder is None else recorder.summaries(progress, members)
+    choices = {names[number]: tuple(found) for number, found in made.items()}
     return MatchResult(played.name, names, len(seatings), tally, played.big_blind, not finished, estimates, choices)
 
 

@@ -20,6 +20,7 @@ __all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
 EXPERIMENTS = {
     "abstraction-families": "kinds of buckets, measured in real [2-4] hold'em (Johanson 2016, figures 4.4 and 4.5)",
     "abstract-sizes": "information sets of hold'em bucket games, counted (Johanson 2016, table 5.2; Gibson 2014)",
+    "adaptive-agents": "agents that adapt, against opponents seen before and not (Johanson 2016, sections 8.2, 10.2.2)",
     "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
     "bluff-chain": "the rounds of Bluff, the last one first (Johanson 2016, section 3.2.3; Lanctot et al. 2012)",
     "bluff-sampling": "chance sampling against public chance sampling in Bluff (Johanson 2016, figures 3.5 and 3.6)",

@@ -34,6 +34,9 @@ Float64 = NDArray[np.float64]
 ROWS_KEPT = 1 << 24
 """Numbers of rows by bucket that are kept."""
 
+BOARDS_KEPT = 8
+"""Boards whose buckets of all hands are kept."""
+
 REMEMBERED = 1 << 14
 """Decisions on a board whose probabilities are kept, of strategies that are looked up by names."""
 
@@ -85,6 +88,7 @@ class BucketRows:
         self._weights = np.asarray(strategy.weights)  # plain, even if the file is mapped
         widest = int(self.game.slot_buckets.max()) * self.game.widest
         self.by_bucket = functools.lru_cache(maxsize=max(64, ROWS_KEPT // widest))(self._by_bucket)
+        self.buckets = functools.lru_cache(maxsize=BOARDS_KEPT)(self._buckets)
 
     def _by_bucket(self, node: int) -> Float64:
         """The probabilities of the actions at a decision by bucket, and a row of 0 at the end."""
@@ -98,8 +102,11 @@ class BucketRows:
 
     def on_board(self, player: int, board: Sequence[int]) -> BoardRows:
         """As ``HandRows.on_board``."""
+        return _BucketBoard(self, self.buckets(player, tuple(board)))
+
+    def _buckets(self, player: int, board: tuple[int, ...]) -> list[list[NDArray[np.int64]]]:
         cards, zones = np.array(board, np.uint8), range(len(self.game.zone_buckets))
-        return _BucketBoard(self, [hand_buckets(self.game, player, self.holes, cards, zone) for zone in zones])
+        return [hand_buckets(self.game, player, self.holes, cards, zone) for zone in zones]
 
 
 class _BucketBoard:
@@ -153,6 +160,14 @@ class _NamedBoard:
     def rows(self, node: int) -> Float64:
         end = self._rows.rules.board_ends[int(self._rows.tree.round[node])]
         return self._rows.looked_up(node, self._board[:end])
+
+
+def share_buckets(rows: Sequence[HandRows]) -> None:
+    """Let strategies of the same buckets look up a board once."""
+    first: dict[str, BucketRows] = {}
+    for one in rows:
+        if isinstance(one, BucketRows):
+            one.buckets = first.setdefault(one.game.fingerprint, one).buckets
 
 
 class PublicRows:

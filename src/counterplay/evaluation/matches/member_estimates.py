@@ -20,7 +20,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation.matches.all_in_equity import game_hands
 from counterplay.evaluation.matches.edge_values import bet_call_values
 from counterplay.evaluation.matches.estimator import read_estimator
-from counterplay.evaluation.matches.hand_rows import hand_rows
+from counterplay.evaluation.matches.hand_rows import hand_rows, share_buckets
 from counterplay.evaluation.matches.match_hands import as_hand
 from counterplay.evaluation.matches.poker_estimates import PokerEstimates
 from counterplay.poker.acpc.definition import GameDefinition
@@ -59,6 +59,7 @@ class MemberEstimates:
             raise GameError("the values of divat depend on the strategy that played; use bc-divat, or money")
         self.hands = game_hands(rules)
         self.rows = [hand_rows(strategy, rules, self.hands.holes) for strategy in strategies]
+        share_buckets(self.rows)
         self.tree = self.rows[0].tree
         self._pair = functools.cache(self._made)
         self._pair(0, 0)  # refuses estimators that the game has not
