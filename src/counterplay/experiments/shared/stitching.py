@@ -174,10 +174,30 @@ def game_of(setting: Setting, job: Job, base: Float64 | None) -> Solvable:
 
 
 @functools.cache
+def _coarse_sets(players: int, base: str) -> NDArray[np.int32]:
+    """(I,) the set of each information set in a base abstraction."""
+    found = abstraction_of(Setting(players), Job(base))
+    return np.arange(open_leduc(players).real.num_infosets, dtype=np.int32) if found is None else found.infoset_map
+
+
+@functools.cache
+def _expert_parts(players: int) -> NDArray[np.int32]:
+    """(I,) the number of the part of each information set among all parts, from 1; 0 outside them."""
+    tree = open_leduc(players).real
+    return infoset_labels(tree, label_parts(tree, Setting(players).parts))
+
+
 def job_size(setting: Setting, job: Job) -> int:
-    """The information sets of a job's run."""
-    whole = open_leduc(setting.players).real
-    return game_of(setting, job, np.zeros(whole.num_entries)).tree.num_infosets
+    """The information sets of a job's run, counted without making its game."""
+    owner, parts = open_leduc(setting.players).real.infoset_player, _expert_parts(setting.players)
+    inside = np.zeros(len(parts), bool) if not job.part else parts > 0
+    if job.part not in ("", "all"):
+        inside = parts == setting.parts.index(job.part) + 1
+    free = np.ones(len(parts), bool)
+    if job.part not in ("", "all"):
+        free = inside | (np.zeros(len(parts), bool) if job.graft is None else owner != job.graft)
+    fine = inside if job.finer is None else inside & (owner == job.finer)
+    return int((free & fine).sum()) + len(np.unique(_coarse_sets(setting.players, job.base)[free & ~fine]))
 
 
 def row_size(setting: Setting, row: Row) -> int:
