@@ -17,9 +17,9 @@ from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import MatchResult, match
 from counterplay.agents.ranking import bankroll
 from counterplay.errors import GameError
-from counterplay.evaluation.matches.tally import Estimate
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
 from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
+from counterplay.experiments.shared.paired_gains import paired_gain
 from counterplay.forms import poker_definition
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import PacedSteps
@@ -104,7 +104,7 @@ def _results(
             rows.append((spent, label, iterations, held[label], None, won[agent].mean, won[agent].half))
             curves[label][0].append(spent)
             curves[label][1].append(won[agent].mean)
-        gain = _gain(matches, both[1], both[0], 1000 / game.big_blind)
+        gain = paired_gain(matches, both[1], both[0], 1000 / game.big_blind)
         published = "level" if number == CHECKPOINTS - 1 else None
         rows.append((spent, "Pure CFR minus ES", None, None, published, gain.mean, gain.half))
     return Experiment(
@@ -122,14 +122,3 @@ def _results(
         curves=curves,
         xlabel="CPU seconds",
     )
-
-
-def _gain(matches: Matches, one: int, other: int, unit: float) -> Estimate:
-    """How much more one agent wins than another at the tables where both play."""
-    found = [
-        match.difference(trio.index(one), trio.index(other)).scaled(unit)
-        for trio, match in matches.items()
-        if one in trio and other in trio
-    ]
-    half = math.hypot(*(estimate.half for estimate in found))
-    return Estimate(sum(estimate.mean for estimate in found) / len(found), half / len(found))
