@@ -181,6 +181,11 @@ def _folders(shared: Path, program: str) -> Iterator[Instance]:
              "--threads", "1", "--objective", objective, "--out", "agent", *cache),
         )  # fmt: skip
     yield Instance(
+        "build", "leduc, with an expert",
+        ("build", "leduc_limit_2p", "--preset", "tiny", "--rounds", "3,KE3", "--iterations", "200", "--deals", "5",
+         "--threads", "1", "--experts", "r", "--out", "agent", *cache),
+    )  # fmt: skip
+    yield Instance(
         "abstract", "leduc",
         ("abstract", "leduc_limit_2p", "--rounds", "3,KE3", "--out", "x.cpa", "--cache", "features", "--json"),
     )  # fmt: skip

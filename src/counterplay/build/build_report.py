@@ -25,9 +25,10 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("in the bucket game", f"not measured: {report['abstract_reason'] or report['reason']}"))
     else:
         how = "all boards" if abstract["exact"] else f"{abstract['boards']:,} sampled boards"
+        whose = "base in the bucket game" if report.get("experts") else "in the bucket game"
         rows.append(
             (
-                "in the bucket game",
+                whose,
                 f"exploitability {figure(abstract['exploitability_mbb'], 3)} mbb/g, counted over {how}",
             )
         )
