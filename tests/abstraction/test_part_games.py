@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import counterplay as cp
 from counterplay.abstraction import abstraction_by_name
 from counterplay.abstraction.part_games import PartGame
-from counterplay.errors import AbstractionError
+from counterplay.errors import AbstractionError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.game.registry import make
+from counterplay.solvers.cfr import CfrSolver
 from tests.bridge import to_profile
 from tests.reference.experts import part_at, remaining_infosets, values_with_fixed
 from tests.reference.walks import random_profile
@@ -109,3 +112,11 @@ def test_parts_by_private_card() -> None:
     labels[np.flatnonzero(tree.infoset >= 0)[0]] = 1 - labels[np.flatnonzero(tree.infoset >= 0)[0]]
     with pytest.raises(AbstractionError, match="condition 2"):
         PartGame.of_labels(tree, labels, 1, [0], base, "kings")
+
+
+def test_a_checkpoint_of_the_same_part_with_another_base(tmp_path: Path) -> None:
+    tree = cp.compile_game("kuhn")
+    one, other = (PartGame.of(tree, "b", cp.TabularStrategy.random(tree, seed).table).tree for seed in (1, 2))
+    CfrSolver(one).save(tmp_path / "run")
+    with pytest.raises(StrategyError, match="of kuhn in part b with other cards, bets, fixed strategy or abstraction"):
+        CfrSolver.resume(tmp_path / "run", other)

@@ -240,6 +240,7 @@ def test_it_plays_matches_and_at_a_dealers_table(blueprint: cp.TabularStrategy, 
         ("resolve=2,iterations=0.5", "iterations must be a positive integer; got 0.5"),
         ("resolve=2,threads=0", "threads"),
         ("safe=true", "safe is for hands that are solved at the table; give the round too"),
+        ("resolve=2,resolve=2", "resolve is given twice"),
         ("resolve=2,color=red", "settings of a strategy are translation, .*; got 'color=red'"),
     ],
 )
@@ -249,6 +250,13 @@ def test_settings_that_make_no_sense_are_refused(
     blueprint.save(tmp_path / "a.strategy")
     with pytest.raises(CounterplayError, match=message):
         make_entry(f"{tmp_path / 'a.strategy'}?{settings}").agent(open_match_game("leduc"), 1)
+    with pytest.raises(GameError, match="settings are for strategy files; uniform takes none"):
+        make_entry("uniform?resolve=2").agent(open_match_game("leduc"), 1)
+
+
+def test_blanks_in_the_names_of_files() -> None:
+    assert make_entry("two words/leduc 3 x.strategy?resolve=2").name == "leduc_3_x"
+    assert make_entry("program:./start me.sh").name == "start"
 
 
 def test_unsafe_solutions_may_be_purified(blueprint: cp.TabularStrategy) -> None:

@@ -12,15 +12,18 @@ import pytest
 import counterplay as cp
 from counterplay.abstraction import infoset_labels, label_parts
 from counterplay.abstraction.cards import CardAbstraction
-from counterplay.abstraction.cards.expert_buckets import part_bucket_game, split_cards, with_experts
+from counterplay.abstraction.cards.expert_buckets import part_bucket_game, part_points, split_cards, with_experts
 from counterplay.abstraction.part_games import PartGame
 from counterplay.errors import AbstractionError, SolverError
 from counterplay.evaluation import evaluate
 from counterplay.forms import GameForms
 from counterplay.kernels.walks import alias_columns, random_state
+from counterplay.poker.acpc.definition import GameDefinition
+from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.prefix_sampler import PrefixSampler
 from counterplay.poker.cards import parse_cards
+from counterplay.poker.raise_sizes import bet_abstraction
 from counterplay.poker.rules import Betting
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BucketSolver
@@ -223,12 +226,13 @@ def test_cards_of_parts_by_text(tmp_path: Path) -> None:
     strange = tmp_path / "r=f"
     strange.touch()
     assert split_cards([strange]) == ([str(strange)], {})
+    assert split_cards(["/there/r=f/a.cards", "./r=f"]) == (["/there/r=f/a.cards", "./r=f"], {})  # no file any more
 
 
 def test_sizes_are_counted_before_anything_is_built(tmp_path: Path) -> None:
     for name, made in (("coarse", CardAbstraction.single), ("fine", CardAbstraction.lossless)):
         made((3, 2), (1, 1)).save(tmp_path / f"{name}.cards")
-    for part in ("r@1", "cc/r", "cr,r", "only:,c,r"):
+    for part in ("r@1", "cc/r", "cr,r", "cr,crr", "kk/b,kk/", "only:,c,r", "only:cc/"):
         forms = GameForms(NAME, cards=[tmp_path / "coarse.cards", f"{part}={tmp_path / 'fine.cards'}"])
         size, game = forms.bucket_counts(), forms.buckets()
         assert (size.infosets, size.entries) == (game.num_infosets, game.num_entries)
@@ -253,3 +257,22 @@ def test_deals_weighted_by_the_prefix_spare_samples() -> None:
     few = np.mean([gap(folded, 2_000, seed) for seed in range(3)])
     assert few < np.mean([gap(plain, 2_000, seed) for seed in range(3)]) / 2
     assert few < np.mean([gap(plain, 8_000, seed) for seed in range(3)])
+    with pytest.raises(AbstractionError, match="the parts 'cr' and 'crr@2' overlap: both hold 'crr'"):
+        part_points(LEDUC, ["cr", "crr@2"])
+    assert len(part_points(LEDUC, ["cr@1", "crr@2"])) == 2
+
+
+@pytest.mark.parametrize("bets", ["1,allin", "0.5!,1!,allin"])
+def test_sizes_with_other_bets_are_those_of_the_betting_tree(bets: str) -> None:
+    rules = GameDefinition(
+        limit=False, players=2, rounds=2, blinds=(2, 1), raise_sizes=(), max_raises=(255, 255), suits=2, ranks=3,
+        hole_cards=1, board_cards=(0, 1), first_players=(1, 0), stacks=(20, 20),
+    )  # fmt: skip
+    sizes = bet_abstraction(bets)
+    tree = build_betting_tree(rules, sizes)
+    first = next(text for text in (tree.text(node) for node in tree.children(0)) if text.startswith("r"))
+    for part in (f"{first},cc/", f"only:,c,{first}", "c@2"):
+        chosen = np.flatnonzero(label_parts(tree, [part]) == 1)
+        points, pairs = part_points(rules, [part], sizes)[0]
+        assert np.sum(points) == len(chosen)
+        assert np.sum(pairs) == tree.num_children[chosen].sum()

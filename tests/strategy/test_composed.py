@@ -132,6 +132,11 @@ def test_files(tmp_path: Path) -> None:
     for name in ("stitched", "base.cards", "fine.cards"):
         (tmp_path / name).rename(moved / name)
     assert load_strategy(moved / "stitched").num_infosets == found.num_infosets
+    again = stitch(again, {"rr": base, "cr@2": expert, "cc/r@2": base})
+    again.save(moved / "again")
+    there = load_strategy(moved / "again")
+    np.testing.assert_array_equal(there.lifted(tree).table, again.lifted(tree).table)  # type: ignore[attr-defined]
+    assert [one.part for one in there.abstract.zones] == ["r", "rr", "cr@2", "cc/r@2"]  # type: ignore[attr-defined]
     (moved / "fine.cards").unlink()
     with pytest.raises(StrategyError, match=r"needs the card abstraction .*fine\.cards"):
         load_strategy(moved / "stitched")

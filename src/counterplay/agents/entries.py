@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -240,6 +241,8 @@ def _settings(text: str, adaptive: bool = False) -> dict[str, Any]:
         if not sign or name not in known:
             example = "a portfolio are {}, as select=ucb1" if adaptive else "a strategy are {}, as purify=true"
             raise GameError(f"settings of {example.format(', '.join(known))}; got {part!r}")
+        if name in found:
+            raise GameError(f"{name} is given twice; leave one of them out")
         found[name] = value if name in ("log", "select", "estimator") else setting_value(value)
     alone = [name for name in found if name in _RESOLVING and not adaptive]
     if alone and "resolve" not in found:
@@ -257,6 +260,8 @@ def _opened(path: str) -> Strategy:
     if not os.path.isfile(path):
         if named_game(path) is not None:
             raise GameError(f"there is no agent {path!r}; it is a game, which is named by --game {shlex.quote(path)}")
+        if path in READY_MADE:
+            raise GameError(f"settings are for strategy files; {path} takes none")
         hint = did_you_mean(path, READY_MADE, meant=MEANT)
         raise GameError(f"there is no agent {path!r}; {hint}{'' if hint.endswith('?') else ', and strategy files'}")
     facts = os.stat(path)
@@ -301,12 +306,12 @@ def _short_name(source: str) -> str:
     text = source.removeprefix(PROGRAM).partition("?")[0]
     if text in READY_MADE:
         return text
-    path = Path(text.split(" ")[0])
+    path = Path(text.split(" ")[0] if source.startswith(PROGRAM) else text)
     if os.path.isdir(path) or path.name == BUILT:
         folder = (path if os.path.isdir(path) else path.parent).resolve().name
         if folder and not set(folder) & set(":| "):
             return folder
-    return path.stem
+    return re.sub(r"[\s:|]+", "_", path.stem)
 
 
 def make_entries(sources: Sequence[Entry | Source]) -> tuple[Entry, ...]:

@@ -316,11 +316,10 @@ class GameForms:
         paths = [os.path.abspath(path) for path in base]
         rounds = [abstraction.rounds for abstraction in abstractions]
         game = BucketGame.build(definition, rounds, self.raises, name=self.name, cards=paths, tilt=self.tilt)
-        more = [
-            (part, [one.rounds for one in self._card_abstractions(files)[1]], list(map(os.path.abspath, files)))
-            for part, files in experts.items()
-        ]
-        return with_experts(game, more) if more else game
+        for part, files in experts.items():  # one after the other, as stitching a stitched strategy does
+            buckets = [one.rounds for one in self._card_abstractions(files)[1]]
+            game = with_experts(game, [(part, buckets, list(map(os.path.abspath, files)))])
+        return game
 
     def asymmetric(self) -> AsymmetricGame:
         """The bucket games of an agent in the buckets of ``cards``, and an opponent in those of ``opponent_cards``."""
@@ -435,17 +434,16 @@ class GameForms:
     def bucket_counts(self) -> BucketGameSize:
         """The size of the bucket game in detail; nothing is built."""
         from counterplay.abstraction.cards.expert_buckets import part_points, split_cards
-        from counterplay.abstraction.experts import Part
         from counterplay.poker.buckets.bucket_counts import count_bucket_game
 
         base, experts = split_cards(self.cards)
         definition, abstractions = self._card_abstractions(base, verify=False)
         found = count_bucket_game(definition, [one.counts() for one in abstractions], self.raises)
-        more = []
-        for part, files in experts.items():
-            counts = tuple(one.counts() for one in self._card_abstractions(files, verify=False)[1])
-            more.append((*part_points(definition, Part.parse(part), self.raises), counts))
-        return dataclasses.replace(found, experts=tuple(more))
+        counts = [tuple(one.counts() for one in self._card_abstractions(files, verify=False)[1])
+                  for files in experts.values()]  # fmt: skip
+        points = part_points(definition, experts, self.raises) if experts else []
+        more = tuple((*pair, own) for pair, own in zip(points, counts, strict=True))
+        return dataclasses.replace(found, experts=more)
 
     def recalls(self) -> tuple[str, ...]:
         """What each player's card abstraction remembers."""

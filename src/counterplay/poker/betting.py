@@ -195,6 +195,13 @@ def count_betting(
     )
 
 
+def count_actions(game: GameDefinition, bets: BetAbstraction | None = None, after: str = "") -> int:
+    """The number of actions of a betting tree at the decision after a betting string; 0 if the hand is over."""
+    rules = _Rules(game, bets)
+    rows = rules.start(after)
+    return int(rules.expand(rows)[0].sum()) if len(rows) else 0
+
+
 def build_betting_tree(
     game: GameDefinition, bets: BetAbstraction | None = None, max_nodes: int = 100_000_000
 ) -> BettingTree:

@@ -11,26 +11,28 @@ same: what the base does before the part multiplies counterfactual values by a f
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.abstraction.experts import FOLDED, BettingSequences, Part, label_parts, read_parts
 from counterplay.errors import AbstractionError
+from counterplay.game.game import TERMINAL
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.betting import count_betting
+from counterplay.poker.betting import build_betting_tree, count_actions, count_betting
 from counterplay.poker.buckets.bucket_game import BucketGame, FixedPlay, Zone
 from counterplay.poker.buckets.prefix_sampler import prefix_steps
 from counterplay.poker.buckets.round_buckets import RoundBuckets, buckets_by_player
 from counterplay.poker.raise_sizes import BetAbstraction
 from counterplay.poker.rules import Betting
 
-CARDS_OF_PART = re.compile(r"((?:only:)?[a-zA-Z0-9/,.]*(?:@[0-9+]+)?)=(.+)", re.DOTALL)
-"""The card abstraction of a part, as in ``rf=fine.cards``."""
+CARDS_OF_PART = re.compile(r"((?:only:)?(?![/.])[a-zA-Z0-9/,.]*(?:@[0-9+]+)?)=(.+)", re.DOTALL)
+"""The card abstraction of a part, as in ``rf=fine.cards``; what begins as a path does is none."""
 
 
 def split_cards(cards: Sequence[str | os.PathLike[str]]) -> tuple[list[str], dict[str, list[str]]]:
@@ -52,7 +54,8 @@ def with_experts(game: BucketGame, experts: Sequence[tuple[Part | str, Sequence[
     Parameters
     ----------
     game : BucketGame
-        The game with the base buckets; its own parts stay, but for what lies in new ones.
+        The game with the base buckets; its own parts stay, but for what lies in new ones.  One of which nothing is
+        left is dropped.
     experts : sequence of (part, buckets, files)
         The buckets of each part by round, for all players or for each, and the files that they are from.
 
@@ -67,31 +70,84 @@ def with_experts(game: BucketGame, experts: Sequence[tuple[Part | str, Sequence[
     inside = labels > 0
     zone[inside] = len(game.zones) + labels[inside]
     zones = [
-        Zone(part.text, buckets_by_player(game.definition, buckets), tuple(files))
-        for part, (_, buckets, files) in zip(parts, experts, strict=True)
+        *game.zones,
+        *(
+            Zone(part.text, buckets_by_player(game.definition, buckets), tuple(files))
+            for part, (_, buckets, files) in zip(parts, experts, strict=True)
+        ),
     ]
-    return game.laid_out((*game.zones, *zones), zone, game.fixed, game.start)
+    held = np.unique(zone[game.tree.player != TERMINAL])
+    kept = held[held > 0]
+    number = np.zeros(len(zones) + 1, np.int16)
+    number[kept] = np.arange(1, len(kept) + 1)
+    return game.laid_out([zones[one - 1] for one in kept.tolist()], number[zone], game.fixed, game.start)
+
+
+Points: TypeAlias = tuple[tuple[int, ...], ...]
+"""Numbers by player and round."""
 
 
 def part_points(
-    rules: GameDefinition, part: Part, bets: BetAbstraction | None = None
-) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
-    """The decisions of a part that have an expert, and their actions, by player and round; counted, nothing is built.
+    rules: GameDefinition, parts: Iterable[Part | str], bets: BetAbstraction | None = None
+) -> list[tuple[Points, Points]]:
+    """The decisions of parts that have an expert, and their actions, by player and round; counted, nothing is built.
 
     Raises
     ------
     AbstractionError, GameError
-        If the game has no such player or betting.
+        If the game has no such player or betting, or two parts share a decision.
     """
+    found = read_parts(parts)
+    lines = [_lines(rules, part) for part in found]
+    for number, part in enumerate(found):
+        for before, other in enumerate(found[:number]):
+            shared = _shared(lines[before], other.below, lines[number], part.below)
+            if shared and set(part.members(rules.players)) & set(other.members(rules.players)):
+                raise AbstractionError(f"the parts {other.text!r} and {part.text!r} overlap: both hold {shared!r}")
+    return [_points(rules, part, list(own), bets) for part, own in zip(found, lines, strict=True)]
+
+
+def _lines(rules: GameDefinition, part: Part) -> dict[str, tuple[str, ...]]:
+    """The actions of the sequences of a part, by their text; without those that follow another one."""
+    each = {}
+    for text in part.sequences:
+        betting = Betting.after(rules, text)
+        if not betting.finished:
+            each[betting.text()] = tuple(itertools.chain.from_iterable(betting.actions))
+    if part.below:
+        each = {text: one for text, one in each.items()
+                if not any(one != other and one[: len(other)] == other for other in each.values())}  # fmt: skip
+    return each
+
+
+def _shared(one: dict[str, tuple[str, ...]], below: bool, other: dict[str, tuple[str, ...]], under: bool) -> str:
+    """A decision that two parts have in common; nothing if there is none."""
+    for (first, line), (second, after) in itertools.product(one.items(), other.items()):
+        if line == after or (below and after[: len(line)] == line):
+            return second
+        if under and line[: len(after)] == after:
+            return first
+    return ""
+
+
+def _points(rules: GameDefinition, part: Part, lines: list[str], bets: BetAbstraction | None) -> tuple[Points, Points]:
+    """The decisions and actions of a part."""
     members = part.members(rules.players)
     found = np.zeros((2, rules.players, rules.rounds), object)
-    for text in part.sequences:
+    if bets is not None and bets.once:  # what is left of these depends on what was bet before
+        tree = build_betting_tree(rules, bets)
+        nodes = np.flatnonzero(BettingSequences(tree).inside(part) & (tree.player != TERMINAL))
+        where = tree.player[nodes], tree.round[nodes]
+        np.add.at(found[0], where, 1)
+        np.add.at(found[1], where, tree.num_children[nodes].astype(object))
+        lines = []
+    for text in lines:
         if part.below:
             counts = count_betting(rules, bets, folded=True) if text == FOLDED else count_betting(rules, bets, text)
             found += np.array([counts.player_decisions, counts.player_pairs], object)
         else:
             betting = Betting.after(rules, text)
-            found[:, betting.player, betting.round] += np.array([1, len(betting.legal_actions())], object)
+            found[:, betting.player, betting.round] += np.array([1, count_actions(rules, bets, text)], object)
     rows = [
         tuple(tuple(map(int, row)) if player in members else (0,) * rules.rounds for player, row in enumerate(one))
         for one in found

@@ -301,6 +301,8 @@ def parse_subgame(name: str) -> Subgame:
 def unlike(name: str, other: str) -> str:
     """How the game of a file differs from another one, for errors; of spots the fields that differ."""
     if not (name.startswith("holdem{") and other.startswith("holdem{")):
+        if name == other:
+            return f"{name} with other cards, bets, fixed strategy or abstraction than those given here"
         return f"{name}; it does not fit {other}"
     kept, given = (dataclasses.asdict(parse_subgame(one)) for one in (name, other))
     fields = [f"{field} is {kept[field]} there, {given[field]} here" for field in kept if kept[field] != given[field]]
