@@ -111,6 +111,7 @@ def test_dynamic_experts_by_cards_of_a_part(run: Run, run_json: RunJson, bucket_
         (("stitch", "BASE", "--expert", "b=BASE", "--expert", "br=BASE", "--out", "x"), "'b' and 'br' overlap"),
         (("stitch", "BASE", "--expert", "b=BASE", "--expert", "b=BASE", "--out", "x"), "'b' has two experts"),
         (("stitch", "BASE", "--expert", "r=BASE", "--expert", "b=BASE", "--out", "x"), "overlap"),
+        (("stitch", "BASE", "--expert", "b=BASE", "--out", "BASE"), "write to another one"),
         (("stitch", "BASE", "--expert", "=BASE", "--out", "x"), "takes PART=FILE"),
         (("stitch", "BASE", "--expert", "b=", "--out", "x"), "takes PART=FILE"),
         (("stitch", "BASE", "--expert", "only:@1=BASE", "--expert", "only:kb@1=BASE", "--out", "x"), "condition 3"),

@@ -41,6 +41,9 @@ def command(base: Base, out: Out, experts: Experts = None, as_json: o.AsJson = F
     for number, (part, _) in enumerate(pairs):
         if part in [known for known, _ in pairs[:number]]:
             raise StrategyError(f"the part {part!r} has two experts; leave one of them out")
+    for file in (str(base), *(file for _, file in pairs)):
+        if Path(file).exists() and out.exists() and out.samefile(file):
+            raise StrategyError(f"--out {out} is the file of the base or of an expert; write to another one")
     files = {part: load_strategy(file) for part, file in pairs}
     found = stitch(load_strategy(base), files)
     found.save(out)
