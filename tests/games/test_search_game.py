@@ -1,7 +1,8 @@
 """The search game: information sets, sequences and values on all grids, captures, tracks and forgetting.
 
 Source: Čermák 2018, section 4.5.  All numbers were computed independently; those printed in the thesis belong to a
-graph that is lost.
+graph that is lost.  The game is over when the attacker enters the goal: without that there are more histories, but the
+same information sets, sequences and value.
 """
 
 from __future__ import annotations
@@ -12,21 +13,25 @@ import pytest
 
 import counterplay as cp
 from counterplay.errors import GameError
+from counterplay.game.game import TERMINAL
 from counterplay.games.search_game import SearchGame
 from tests.reference.compiled import sizes, tree_value
 
 
 @pytest.mark.parametrize(
-    ("moves", "infosets", "sequences", "value"),
+    ("moves", "histories", "infosets", "sequences", "value"),
     [
-        (4, (76, 750), (208, 4_331), 1 / 3),
-        (5, (185, 5_629), (495, 32_744), 1 / 3),
-        pytest.param(6, (420, 39_586), (1_102, 229_919), 1 / 4, marks=pytest.mark.slow),
+        (4, (82_203, 64_850), (76, 750), (208, 4_331), 1 / 3),
+        (5, (762_677, 600_452), (185, 5_629), (495, 32_744), 1 / 3),
+        pytest.param(6, (6_952_067, 5_462_112), (420, 39_586), (1_102, 229_919), 1 / 4, marks=pytest.mark.slow),
     ],
 )
-def test_counts_and_values(moves: int, infosets: tuple[int, int], sequences: tuple[int, int], value: float) -> None:
-    """The attacker is the first player here; the value is the defender's."""
+def test_counts_and_values(
+    moves: int, histories: tuple[int, int], infosets: tuple[int, int], sequences: tuple[int, int], value: float
+) -> None:
+    """Histories are all, and those at which the game ends; the value is that of the defender, the second player."""
     tree = cp.compile_game(f"search_game(moves={moves})")
+    assert (len(tree.player), int((tree.player == TERMINAL).sum())) == histories
     assert sizes(tree) == {"infosets": infosets, "sequences": sequences}
     assert tree.recall == ("perfect", "perfect")
     assert -tree_value(tree) == pytest.approx(value, abs=1e-8)
@@ -122,7 +127,7 @@ def test_ends() -> None:
     assert game.play("4", (4, 11)).utilities() == (-1.0, 1.0)
     assert game.play("4", (5, 11), "5", (4, 11)).utilities() == (-1.0, 1.0)  # changed places
     assert game.play("~4", (5, 11), "wait", (4, 11)).utilities() == (-1.0, 1.0)
-    assert game.play("4", (5, 11), "7", (5, 11), "10", (5, 11), "16", (5, 10)).utilities() == (1.0, -1.0)
+    assert game.play("4", (5, 11), "7", (5, 11), "10", (5, 11), "16").utilities() == (1.0, -1.0)
     assert game.play("4", (5, 11), "7", (5, 11), "8", (5, 11), "7", (5, 10)).utilities() == (0.0, 0.0)
 
 

@@ -3,8 +3,9 @@
 Rules: the attacker (first player) goes from S to G; the defender (second player) moves two units, each within one
 column of the graph.  All move simultaneously, for ``moves`` rounds.  The attacker moves *quickly*, leaving a track in
 the node entered, or *slowly*, without a track, and then has to wait there for a round.  The attacker is caught on the
-same node as a unit or when swapping places with one.  Arriving is worth 1 to the attacker, a capture 1 to the defender,
-and running out of rounds nothing.  The attacker sees nothing; the defender sees a track when a unit is on it.
+same node as a unit or when swapping places with one.  Entering G is worth 1 to the attacker and is final before the
+defender moves (no unit can reach G); a capture is worth 1 to the defender, and running out of rounds nothing.
+The attacker sees nothing; the defender sees a track when a unit is on it.
 
 The drawing of the graph is missing in our copy.  The grids follow the author's public program, where only moves into
 the first column can be slow and only that column holds tracks; none of them gives the sizes printed in the thesis, so
@@ -67,6 +68,9 @@ class SearchState:
         if self.player == 1:
             return self.game.arrive(self, action)
         units, seen = self.units, self.seen
+        if action == f"{GOAL}":
+            goal = (self.rounds + 1, GOAL, False, self.tracks, units, seen)
+            return SearchState(self.game, *goal, "", TERMINAL, 1.0)
         return SearchState(self.game, self.rounds, self.attacker, self.waits, self.tracks, units, seen, action, 1)
 
     def infoset(self) -> str:
@@ -126,7 +130,7 @@ class SearchGame(Game):
         return seen if self.remembered < 0 else last_rounds(seen, self.remembered)
 
     def arrive(self, before: SearchState, units: tuple[int, int]) -> SearchState:
-        """The state after both sides have moved."""
+        """The state after both sides have moved, the attacker elsewhere than to G."""
         heading, rounds = before.heading, before.rounds + 1
         slowly = heading.startswith("~")
         node = before.attacker if heading == WAIT else int(heading.lstrip("~"))
@@ -135,8 +139,8 @@ class SearchGame(Game):
             tracks = tracks | {node}
         swapped = any(was == node and now == before.attacker for was, now in zip(before.units, units, strict=True))
         caught = node in units or swapped
-        if caught or node == GOAL or rounds == self.moves:
-            won = -1.0 if caught else float(node == GOAL)
+        if caught or rounds == self.moves:
+            won = -1.0 if caught else 0.0
             return SearchState(self, rounds, node, slowly, tracks, units, before.seen, "", TERMINAL, won)
         first, second = (f"{unit}*" if unit in tracks else f"{unit}" for unit in units)
         entered = "." if heading == WAIT else heading
