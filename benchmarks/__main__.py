@@ -29,7 +29,7 @@ def use_one_core() -> None:
 
 def main() -> int:
     use_one_core()
-    from benchmarks import cold, flops, logged_hands, matches, measures, report, threads
+    from benchmarks import adaptive, cold, flops, logged_hands, matches, measures, report, threads
 
     known = list(measures.PARTS)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside OpenSpiel and LiteEFG.")
@@ -37,7 +37,7 @@ def main() -> int:
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"some of {', '.join(known)}; without one, all but flops, threads, observations and estimates",
+        help=f"some of {', '.join(known)}; without one, all but flops, threads, observations, estimates and adaptive",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="short and rough: a look, not a result")
     parser.add_argument(
@@ -59,9 +59,8 @@ def main() -> int:
     unknown = sorted(set(arguments.parts) - set(known))
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(known)}")
-    parts = [name for name in known if name in arguments.parts] or [
-        name for name in known if name not in (flops.PART, threads.PART, logged_hands.PART, logged_hands.ESTIMATED)
-    ]
+    named_only = (flops.PART, threads.PART, logged_hands.PART, logged_hands.ESTIMATED, adaptive.PART)
+    parts = [name for name in known if name in arguments.parts] or [name for name in known if name not in named_only]
     matches.choose(arguments.server)
     cold.choose(arguments.uses)
     threads.choose(arguments.threads, arguments.seconds, arguments.cards)

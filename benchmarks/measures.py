@@ -10,6 +10,7 @@ from typing import Any
 
 import counterplay
 from benchmarks import (
+    adaptive,
     cards,
     cold,
     exact,
@@ -105,7 +106,14 @@ def measure_all(plan: Plan, parts: Sequence[str], tell: Callable[[str], None]) -
     rivals, outcome.remarks = find_rivals()
     for remark in outcome.remarks:
         tell(remark)
-    solvers = not set(parts) <= {threads.PART, matches.PART, flops.PART, logged_hands.PART, logged_hands.ESTIMATED}
+    solvers = not set(parts) <= {
+        threads.PART,
+        matches.PART,
+        flops.PART,
+        logged_hands.PART,
+        logged_hands.ESTIMATED,
+        adaptive.PART,
+    }
     if solvers:
         tell("do the solvers agree?")
         check_agreement(outcome, rivals)
@@ -305,6 +313,7 @@ PARTS: dict[str, tuple[str, Measure]] = {
         "estimates of logged hands",
         lambda outcome, rivals, plan: logged_hands.estimating_speed(outcome, plan),
     ),
+    adaptive.PART: ("adaptive agents", lambda outcome, rivals, plan: adaptive.adaptive_speed(outcome, plan)),
     "cold": ("first uses, nothing compiled", lambda outcome, rivals, plan: cold.cold_starts(outcome)),
 }
 """The parts of the benchmark in their order: what they are about, and what measures them."""

@@ -47,6 +47,7 @@ EXPERIMENTS = {
     "oshi-zumo-sizes": "Oshi-Zumo with a forgetful player, counted (Čermák 2018, table 4.2)",
     "overfitting": "closer to equilibrium in the bucket game, farther in the real one (Johanson 2016, figure 4.6)",
     "phantom-memory": "phantom tic-tac-toe by what players forget (Lanctot et al. 2012, figure 1)",
+    "reference-agents": "competitors of 2010 and 2012, published (Johanson 2016, tables 2.2, 11.1 and 11.2)",
     "refining-convergence": "CFR+IRA and CFR+ by iterations (Čermák 2018, figures 5.3 and 5.4)",
     "refining-memory": "what self-refining algorithms store (Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10)",
     "refining-sizes": "information sets that self-refining algorithms use (Čermák 2018, figures 5.5, 5.8 and 5.11)",
