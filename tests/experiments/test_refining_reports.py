@@ -125,13 +125,16 @@ def test_reached_states_are_counted() -> None:
         )
         for i in range(tree.num_infosets)
     }
-    own, others = [0, 0], [0, 0]
+    own, others, decisions = [0, 0], [0, 0], [0, 0]
     for visit in walk(cp.make("leduc"), profile):
         for player in (0, 1):
             if visit.state.player >= cp.CHANCE:
                 own[player] += visit.reach[player] > 0
                 others[player] += visit.reach[1 - player] > 0
-    assert reached_states(tree, strategy) == list(zip(own, others, strict=True))
+                decisions[player] += visit.reach[1 - player] > 0 and visit.state.player == player
+    assert reached_states(tree, strategy) == list(zip(own, others, decisions, strict=True))
+    words = memory_words(solver)
+    assert (words.response_cache, words.response_cache_own) == (max(others), max(decisions))
 
 
 # ---------------------------------------------------------------------------------- command line

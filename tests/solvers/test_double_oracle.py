@@ -16,6 +16,7 @@ from counterplay.solvers import DoubleOracle, make_solver
 from counterplay.tree import GameTree
 from counterplay.tree.sequence.decision_points import build_decision_pairs
 from counterplay.tree.sequence.matrices import behavioural_strategy
+from counterplay.tree.sequence.sequence_form import sequences_at
 from tests.reference.double_oracle import pruned_best_response
 from tests.tree_game import TreeGame
 
@@ -93,7 +94,7 @@ def test_restricted_game_is_smaller(name: str, share: float, default: str) -> No
     assert sum(sets) <= share * tree.num_infosets
     assert sum(sequences) <= share * tree.sequences.num_sequences
     assert result.details["restricted_payoffs"] <= share * len(tree.sequences.leaf_payoff) / 2
-    words = sum(sets) + sum(result.details[key] for key in ("restricted_payoffs", "response_cache", "response_size"))
+    words = sum(sets) + sum(result.details[key] for key in ("restricted_ends", "response_cache", "response_size"))
     assert result.details["memory_words"] == words
 
 
@@ -276,3 +277,30 @@ def test_larger_games(name: str) -> None:
     assert exact is not None
     assert result.value[0] == pytest.approx(exact.value, abs=1e-7)
     assert sum(result.details["restricted_information_sets"]) < 0.25 * tree.num_infosets
+
+
+@pytest.mark.parametrize("name", ["leduc", "goofspiel(cards=3)", "graph_pursuit(moves=3)"])
+def test_pairs_of_sequences_at_leaves(name: str) -> None:
+    """By a walk over the allowed part of the tree: the pairs at its leaves and where it stops, zeros included."""
+    tree = cp.compile_game(name)
+    solver = DoubleOracle(tree)
+    most = 0
+    own = sequences_at(tree)
+    for _ in range(4):
+        found: set[tuple[int, int]] = set()
+        waiting = [0]
+        while waiting:
+            history = waiting.pop()
+            first = int(tree.first_child[history])
+            children = range(first, first + int(tree.num_children[history]))
+            mover = int(tree.player[history])
+            if mover >= 0:
+                children = [child for child in children if solver.restricted.allowed[own[mover][child]]]
+            if not children:
+                found.add((int(own[0][history]), int(own[1][history])))
+            waiting += children
+        solver.step()
+        assert solver.restricted.ends == len(found)
+        most = max(most, len(found))
+        assert solver.details()["restricted_ends"] == most
+        assert solver.restricted.payoffs <= len(found)

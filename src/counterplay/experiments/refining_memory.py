@@ -1,13 +1,13 @@
 """Figures 5.6, 5.7, 5.9 and 5.10 of Čermák 2018: what is stored at NashConv 0.05, in parts and in 32-bit words.
 
 The cache of FPIRA's best response is counted separately.  The source says that it holds a value for each visited state
-(section 5.3.4.1); its algorithm 4 stores those of the responder's own states only (line 15), and its program prunes by
-bounds that the text does not give (section 5.2.2.1).  At NashConv 0.05 we count, in per cent of the information sets of
-GP5, GS5 and P222, for the player with the larger cache:
+(section 5.3.4.1); its algorithm 4 (line 15) and the author's program store those of the responder's own states only,
+and the program prunes by bounds that the text does not give (section 5.2.2.1).  At NashConv 0.05 we count, in per cent
+of the information sets of GP5, GS5 and P222, for the player with the larger cache:
 
     published                                       109.6   23.8  106.1
-    inner states that the opponent reaches           71    180    224     (what is counted here)
-    of these the responder's own                     38     86     83
+    inner states that the opponent reaches           71    180    224     (as the text says; the words below)
+    of these the responder's own                     38     86     83     (as the program keeps them)
     of these with more than one action               38     34     83     (player 1 alone: 20, 24, 83)
     own states, pruned by bounds on utilities        24     65     66
 
@@ -15,6 +15,11 @@ None of these, nor sums over both players or with leaves (which are 50 % or more
 games.  The published cache of GP5 is larger than the set of all states except leaves that our averages reach, also
 under the other rules that the source allows (tie = 1, or caught before the goal counts).  These states depend on the
 first strategy and on how ties among best responses are broken, which the source does not specify.
+
+The leaf table g of the double oracle algorithm is 297, 102 and 352 % in the source.  By its words, a value for each
+pair of allowed sequences that leads to a leaf or a temporary leaf, zeros included, ours has 17 % in GP5 and 22 % in
+GS5, of which 9 and 20 % are not zero.  All leaves of the whole games are 863, 145 and 757 %: the published tables hold
+pairs that our restricted games, with a similar number of information sets, do not need; we do not know which.
 """
 
 from __future__ import annotations
@@ -30,17 +35,25 @@ PUBLISHED = {
 }  # fmt: skip
 """The map and the cache of the best response, in % of the number of information sets."""
 
+PUBLISHED_PROGRAM = {"GP5": 297.0, "GS5": 102.0, "P222": 352.0}
+"""The leaf table g of the double oracle algorithm, the same."""
+
 
 def _row(name: str, tree: GameTree, algorithm: str, last: Point) -> tuple[Cell, ...]:
     assert last.words is not None
     words = last.words
     percent = 100.0 / tree.num_infosets
     published = PUBLISHED.get((name, algorithm), (None, None))
+    program = PUBLISHED_PROGRAM.get(name) if algorithm == "double oracle" else None
     cache = words.response_cache * percent if algorithm in ("FPIRA", "double oracle") else None
+    own = words.response_cache_own * percent if algorithm == "FPIRA" else None
+    g, stored = (
+        (words.program * percent, words.program_stored * percent) if algorithm == "double oracle" else (None, None)
+    )
     share = words.total / cfr_words(tree).total
     return (
         name, algorithm, last.sets * percent, published[0], words.map_reported * percent, words.map * percent,
-        published[1], cache, words.total, 100.0 * share, last.nash_conv,
+        published[1], cache, own, program, g, stored, words.total, 100.0 * share, last.nash_conv,
     )  # fmt: skip
 
 
@@ -65,13 +78,17 @@ def run(
         source="Čermák 2018, figures 5.6, 5.7, 5.9 and 5.10",
         columns=(
             "game", "algorithm", "% of sets", "published map %", "map % as reported", "map % as defined",
-            "published cache %", "cache %", "words", "% of CFR+'s words", "NashConv",
+            "published cache %", "cache %", "own states only", "published g %", "g %",
+            "g without zeros", "words", "% of CFR+'s words", "NashConv",
         ),
         rows=tuple(rows),
         notes=(
             "The source defines the map without singleton sets, and reports it with them.",
-            "The cache holds every inner state that the opponent reaches.  No way of counting that we know of gives "
+            "The cache holds every inner state that the opponent reaches, as the text says; the author's program keeps "
+            "the responder's own states only.  No way of counting that we know of gives "
             "the published numbers in all games (see experiments/refining_memory.py).",
+            "The table g has a value for each pair of sequences that leads to a leaf or a temporary leaf, zeros "
+            "included, as in the source; our program stores the others.",
             "Words count the map as defined.  Published: CFR+IRA needs an order of magnitude less than FPIRA.",
         ),
         curves=curves,

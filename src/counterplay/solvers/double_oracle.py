@@ -81,7 +81,8 @@ class DoubleOracle(Solver):
         self.probabilities = self.default.copy()
         self.bounds = np.array([-np.inf, np.inf])
         self._clock = np.zeros(2, np.int64)  # iterations, whether it is over
-        self._largest = np.zeros(4, np.int64)  # histories seen by one response, its sets; payoffs; memory words
+        # Of one response the histories seen and its sets; pairs of sequences at leaves; those that pay; memory words.
+        self._largest = np.zeros(5, np.int64)
         depth = form.num_decisions + 2  # no path is longer
         self._scratch = (
             np.zeros(form.num_decisions, np.int32), np.zeros(form.num_decisions),
@@ -111,11 +112,13 @@ class DoubleOracle(Solver):
         """Bytes of the arrays that a solver will allocate, without the restricted program, which grows as needed."""
         form = tree.sequences
         pairs = int(np.count_nonzero(tree.player >= 0))  # at most
+        leaves = len(tree.player) - pairs  # at most
         return (
             16 * tree.num_entries
             + form.num_sequences * (8 + 4 + 1 + 1 + 1)
             + form.num_decisions * (8 + 4 + 1 + 1 + 4 + 8 + 8 + 56)
             + 24 * pairs
+            + 8 * leaves
         )
 
     @property
@@ -132,12 +135,13 @@ class DoubleOracle(Solver):
     def details(self) -> dict[str, Any]:
         """The bounds, the size of the restricted game, and 32-bit words of memory (Čermák 2018, section 5.3.4)."""
         sets, sequences = self.restricted.sizes()
-        histories, response, payoffs, words = self._largest.tolist()
+        histories, response, ends, payoffs, words = self._largest.tolist()
         return {
             "lower_bound": float(self.bounds[0]) if self.iterations else None,
             "upper_bound": float(self.bounds[1]) if self.iterations else None,
             "restricted_information_sets": sets,
             "restricted_sequences": sequences,
+            "restricted_ends": ends,
             "restricted_payoffs": payoffs,
             "response_cache": histories,
             "response_size": response,
@@ -187,8 +191,8 @@ class DoubleOracle(Solver):
                 self.bounds[player] = bounds[player]
                 self.probabilities[part] = strategy[part]
         new = self.restricted.allow(used)
-        largest[2] = max(int(largest[2]), self.restricted.payoffs)
-        largest[3] = sum(self.restricted.sizes()[0]) + largest[:3].sum()
+        largest[2:4] = np.maximum(largest[2:4], (self.restricted.ends, self.restricted.payoffs))
+        largest[4] = sum(self.restricted.sizes()[0]) + largest[:3].sum()
         self._largest[:] = largest
         scale = max(abs(self.tree.facts.min_utility), abs(self.tree.facts.max_utility))
         met = self.bounds[1] - self.bounds[0] <= self.config.epsilon * scale

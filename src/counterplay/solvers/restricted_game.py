@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 
 from counterplay.lp.highs import Basis, LinearModel, solve_model
 from counterplay.tree.history.game_tree import GameTree
-from counterplay.tree.sequence.decision_points import DecisionPairs
+from counterplay.tree.sequence.decision_points import DecisionPairs, leaf_pairs
 from counterplay.tree.sequence.matrices import payoff_scale
 from counterplay.tree.sequence.sequence_form import SequenceForm, spans
 
@@ -102,13 +102,15 @@ class RestrictedGame(AllowedSequences):
     """The part of a two-player zero-sum game that the allowed sequences span, the first player maximising.
 
     * ``payoffs``: number of pairs of sequences with a payoff, temporary ones included, at the last solution
+    * ``ends``: number of pairs of sequences that lead to a leaf or a temporary leaf, also to those that pay nothing
     """
 
     def __init__(self, tree: GameTree, pairs: DecisionPairs) -> None:
         super().__init__(tree.sequences, 0)
         self.pairs = pairs
         self._scale = payoff_scale(tree.sequences.leaf_payoff)
-        self.payoffs = 0
+        self.payoffs = self.ends = 0
+        self._leaves = leaf_pairs(tree)
 
     def allow(self, sequences: NDArray[np.bool_]) -> int:
         """Allow further sequences with all their prefixes; returns the number of new ones."""
@@ -183,6 +185,7 @@ class RestrictedGame(AllowedSequences):
         entries = [np.concatenate([piece[which] for piece in pieces]) for which in range(3)]
         matrix: csr_array = coo_array((entries[2], (entries[0], entries[1])), shape=(rows, columns)).tocsr()
         self.payoffs = matrix.nnz - sum(len(piece[2]) for piece in pieces[:-1])
+        self.ends = self._count_ends()
         right = np.zeros(height)
         right[0] = 1.0
         cost = np.zeros(columns)
@@ -210,6 +213,16 @@ class RestrictedGame(AllowedSequences):
         if transposed:
             return [(*actions, -one_action), (*parents, one_parent)]
         return [(actions[1], actions[0], one_action), (parents[1], parents[0], -one_parent)]
+
+    def _count_ends(self) -> int:
+        """The pairs of allowed sequences that lead to a leaf or a temporary leaf."""
+        first, second = self._leaves.T
+        reached = self.allowed[first] & self.allowed[second]
+        own, other, _ = self.temporary_leaves(self.pairs)
+        own, other = own[self.allowed[other]].astype(np.int64), other[self.allowed[other]].astype(np.int64)
+        width = self.form.num_sequences
+        leaves = first[reached] * np.int64(width) + second[reached]
+        return len(np.union1d(leaves, np.minimum(own, other) * width + np.maximum(own, other)))
 
     def _payoffs(self, sequences: list[Int64], place: Int64) -> _Entries:
         """Scaled payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""

@@ -10,9 +10,14 @@ trade memory for speed.  A number is a word.
     double oracle   the information sets of the restricted game, the leaf table g of its linear program, and the largest
                     best response with its cache
 
+The source stores "one value for each combination of sequences leading to some leaf or temporary leaf" in g, zeros
+included, and so it is counted; ``program_stored`` counts those that pay something, which are all that our program has.
+
 A cache holds a number for each state that a response visits, which are those that the others reach; leaves are not
 kept.  Averages never lose a state that they reach, so the largest cache is that of the last response, and it can be
-counted at any time.  The best response here is computed without pruning.
+counted at any time.  The best response here is computed without pruning.  ``response_cache_own`` counts only states
+where the responder acts, as algorithm 4 (line 15) and the author's program keep them; the text says all, and so does
+the total.
 
 The map (sections 5.2.2.4 and 5.2.3.4) is counted by its definition; ``map_words_reported`` also counts singleton sets,
 as the percentages in the thesis do.
@@ -21,6 +26,7 @@ as the percentages in the thesis do.
 from __future__ import annotations
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +53,9 @@ class MemoryWords:
     * ``samples``: regrets of sampled information sets
     * ``response``: sets to which the largest best response prescribes an action
     * ``response_cache``, ``difference_cache``: caches of the best response and of Δ
-    * ``program``: the leaf table of a linear program
+    * ``response_cache_own``: the states of the former where the responder acts; not in the total
+    * ``program``: the leaf table of a linear program, zeros included
+    * ``program_stored``: its entries other than zero; not in the total
     """
 
     tables: int
@@ -57,7 +65,9 @@ class MemoryWords:
     response: int = 0
     response_cache: int = 0
     difference_cache: int = 0
+    response_cache_own: int = 0
     program: int = 0
+    program_stored: int = 0
 
     @property
     def total(self) -> int:
@@ -71,9 +81,17 @@ def cfr_words(tree: GameTree) -> MemoryWords:
     return MemoryWords(tables=2 * tree.num_entries)
 
 
-def double_oracle_words(infosets: int, response_cache: int, response: int, program: int) -> MemoryWords:
+def double_oracle_words(
+    infosets: int, response_cache: int, response: int, program: int, program_stored: int = 0
+) -> MemoryWords:
     """Double oracle: sets of the restricted game, largest cache and best response, entries of the leaf table g."""
-    return MemoryWords(tables=infosets, response=response, response_cache=response_cache, program=program)
+    return MemoryWords(
+        tables=infosets,
+        response=response,
+        response_cache=response_cache,
+        program=program,
+        program_stored=program_stored,
+    )
 
 
 def memory_words(solver: Solver) -> MemoryWords:
@@ -94,7 +112,7 @@ def memory_words(solver: Solver) -> MemoryWords:
         known = solver.details()
         return double_oracle_words(
             sum(known["restricted_information_sets"]), known["response_cache"], known["response_size"],
-            known["restricted_payoffs"],
+            known["restricted_ends"], known["restricted_payoffs"],
         )  # fmt: skip
     raise SolverError(f"words are counted for cfr, cfr+ira, fpira and double-oracle; got {solver.algorithm}")
 
@@ -121,8 +139,8 @@ def _cfr_ira_words(solver: CfrIra) -> MemoryWords:
 def _fpira_words(solver: Fpira) -> MemoryWords:
     tree, abstraction = solver.tree, solver.abstraction()
     states = reached_states(tree, solver.strategy())
-    others = max(states[player][1] for player in range(tree.players))
-    own = max(states[player][0] for player in range(tree.players))
+    others = max(count.others for count in states)
+    own = max(count.own for count in states)
     merges = len(abstraction.abstracted) > 0 or any(solver.splits)
     return MemoryWords(
         tables=table_words(abstraction, 1),
@@ -130,12 +148,24 @@ def _fpira_words(solver: Fpira) -> MemoryWords:
         map_reported=map_words(abstraction, tree, singletons=True),
         response=solver.largest_response,
         response_cache=others,
+        response_cache_own=max(count.decisions for count in states),
         difference_cache=own if merges else 0,
     )
 
 
-def reached_states(tree: GameTree, strategy: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """For each player the number of inner states that the player's own play, and that the others' play, reaches."""
+class ReachedStates(NamedTuple):
+    """Inner states that a player's own play reaches, those that the others' play reaches, and where the player acts.
+
+    The last are those of the second kind.
+    """
+
+    own: int
+    others: int
+    decisions: int
+
+
+def reached_states(tree: GameTree, strategy: NDArray[np.float64]) -> list[ReachedStates]:
+    """For each player the numbers of inner states reached."""
     form = form_arrays(tree.sequences)
     reach = np.empty(tree.sequences.num_sequences)
     for player in range(tree.players):
@@ -148,5 +178,6 @@ def reached_states(tree: GameTree, strategy: NDArray[np.float64]) -> list[tuple[
         for other in range(tree.players):
             if other != player:
                 others &= reached[other]
-        counts.append((int(reached[player].sum()), int(others.sum())))
+        decisions = others & (tree.player[inner] == player)
+        counts.append(ReachedStates(int(reached[player].sum()), int(others.sum()), int(decisions.sum())))
     return counts

@@ -75,6 +75,12 @@ def build_decision_pairs(tree: GameTree, chosen: NDArray[np.integer] | None = No
     )
 
 
+def leaf_pairs(tree: GameTree) -> NDArray[np.int32]:
+    """The pairs of sequences of both players that lead to a leaf, whatever it pays: (P, 2), in increasing order."""
+    ends = np.flatnonzero(tree.player == TERMINAL)
+    return np.unique(np.stack([own[ends] for own in sequences_at(tree)], axis=1), axis=0)
+
+
 def optimistic_values(tree: GameTree, player: int) -> Float64:
     """The most that a player gets from each pair on when the other one takes first actions everywhere.
 
