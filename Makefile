@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-full lint bench torture docs clean
+.PHONY: help run test test-full lint bench torture docs record clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,9 @@ torture: $(VENV)/installed-test  ## kills, fuzzed inputs, hostile clients and ra
 
 docs: $(VENV)/installed-test  ## run every example in README and docs
 	$(BIN)/python -m pytest README.md docs
+
+record: $(VENV)/installed  ## write docs/results, the published tables and figures beside ours, from its stored results
+	$(BIN)/counterplay experiment --pages docs/results
 
 locks:  ## renew requirements/*.txt with uv: versions and hashes for all platforms (UPGRADE=--upgrade for newer versions)
 	for set in run test bench; do printf 'hatchling>=1.27\neditables\n' | uv pip compile --quiet pyproject.toml - \

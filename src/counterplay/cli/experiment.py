@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import platform
+import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +19,11 @@ from counterplay.cli.completions import complete_experiment
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
+from counterplay.experiments.record.pages import write_pages
+from counterplay.experiments.record.published import published_rows
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.signals import interruptible
+from counterplay.runtime.threads import available_cores
 from counterplay.storage import write_text
 
 
@@ -33,19 +40,23 @@ def command(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this JSON file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curves into this file (.png, .svg).")] = None,
+    listed: Annotated[
+        bool,
+        typer.Option("--list", help="Every published table and figure: what makes it again, and whether ours agrees."),
+    ] = False,
+    pages: Annotated[
+        Path | None, typer.Option(help="Write one page for each chapter from the stored results in this folder's data.")
+    ] = None,
     as_json: o.AsJson = False,
 ) -> int:
     """Reproduce a published table or figure and print it with the published numbers.
 
     Ctrl-C stops and reports the rows that were finished; --out and --plot keep them.
     """
-    if name is None:
-        if as_json:
-            print_json({"experiments": EXPERIMENTS})
-            return 0
-        width = max(map(len, EXPERIMENTS))
-        for known, summary in EXPERIMENTS.items():
-            say(f"{known:<{width}}  {summary}")
+    if name is None or listed or pages is not None:
+        if name is not None:
+            raise CounterplayError(f"--list and --pages are about all experiments; leave {name!r} out")
+        _say_record(listed, pages, as_json)
         return 0
     check_writable(out, plot)
     started = time.perf_counter()
@@ -57,7 +68,8 @@ def command(
     if experiment.interrupted:
         note(f"stopped; {name} has these rows only, those that were finished")
     if out is not None:
-        write_text(out, json.dumps(experiment.to_dict(), indent=1) + "\n")
+        made = _made(experiment.name, quick, options or [], time.perf_counter() - started)
+        write_text(out, json.dumps({**experiment.to_dict(), "made": made}, indent=1) + "\n")
     if plot is not None:
         if experiment.curves:
             from counterplay.plots.convergence import plot_lines
@@ -73,18 +85,55 @@ def command(
     return 130 if experiment.interrupted else 0
 
 
+def _made(name: str, quick: bool, options: list[str], seconds: float) -> dict[str, str | float]:
+    """How a stored result was made, for the pages of the record."""
+    words = ["counterplay", "experiment", name, *(["--quick"] if quick else [])]
+    return {
+        "command": shlex.join([*words, *(word for option in options for word in ("--set", option))]),
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{platform.machine()}, {available_cores()} cores",
+        "scale": "quick" if quick else "full",
+        "seconds": round(seconds, 1),
+    }
+
+
+def _say_record(listed: bool, pages: Path | None, as_json: bool) -> None:
+    """The experiments, or the tables and figures; pages are written first."""
+    if pages is not None:
+        for path in write_pages(pages):
+            note(f"written: {path}")
+        if not listed:
+            return
+    rows = published_rows()
+    if as_json:
+        print_json({"published": [row.to_dict() for row in rows]} if listed else {"experiments": EXPERIMENTS})
+    elif listed:
+        _say_table(
+            ("document", "label", "experiment", "scale", "verdict"),
+            [(row.document, row.label, ",".join(row.experiments), row.scale, row.verdict) for row in rows],
+        )
+    else:
+        width = max(map(len, EXPERIMENTS))
+        for known, summary in EXPERIMENTS.items():
+            say(f"{known:<{width}}  {summary}")
+
+
 def _say(experiment: Experiment) -> None:
     say(experiment.title)
     say(experiment.source)
     say()
-    cells = [list(experiment.columns), *([_text(cell) for cell in row] for row in experiment.rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(experiment.columns))]
+    _say_table(experiment.columns, experiment.rows)
+    for text in experiment.notes:
+        say(f"* {text}")
+
+
+def _say_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    cells = [list(columns), *([_text(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(columns))]
     for place, row in enumerate(cells):
         say("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
         if place == 0:
             say("  ".join("-" * width for width in widths))
-    for text in experiment.notes:
-        say(f"* {text}")
 
 
 def _text(cell: Cell) -> str:
