@@ -18,7 +18,15 @@ RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 DATA = {path.stem: path for path in sorted((RESULTS / "data").iterdir())}
 ROWS = published_rows()
 
-OF_TEXT = {"adaptive-agents", "bluff-chain", "dominated-play", "plus-averaging", "plus-sampling", "resolving"}
+OF_TEXT = {
+    "adaptive-agents",
+    "bluff-chain",
+    "dominated-play",
+    "plus-averaging",
+    "plus-sampling",
+    "reference-agents",
+    "resolving",
+}
 """Experiments about what a source says in its text, without a table or figure."""
 
 CAPTIONS = {
