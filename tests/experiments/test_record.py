@@ -24,7 +24,6 @@ OF_TEXT = {
     "dominated-play",
     "plus-averaging",
     "plus-sampling",
-    "reference-agents",
     "resolving",
 }
 """Experiments about what a source says in its text, without a table or figure."""
