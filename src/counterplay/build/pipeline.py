@@ -291,6 +291,10 @@ class Pipeline(BuildFolder):
 
     def _real(self, profile: BucketStrategy | None = None) -> dict[str, Any]:
         """The exploitability of the agent, or of another, in the real game, if its public tree is small enough."""
+        players = self.definition.players
+        if players != 2:  # said without opening the strategy, which takes a while with three players
+            why = f"best responses in the real game are for two players; {self.plan.game} has {players}"
+            return {"reason": why, "bounds": None}
         profile = profile or self.profile()
         try:
             found = self._in_the_real_game(profile)
