@@ -42,7 +42,7 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows += [("unlike the published agent" if place == 0 else "", text)
              for place, text in enumerate(report.get("departures", ()))]  # fmt: skip
     if report["losses"]:
-        rows.append(("not ready", f"it loses to {' and '.join(report['losses'])}: give it more time with --seconds"))
+        rows.append(("not ready", f"it loses to {', to '.join(report['losses'])}: give it more time with --seconds"))
     return rows
 
 
