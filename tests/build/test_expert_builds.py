@@ -21,7 +21,9 @@ from counterplay.build.presets import OPPONENTS, Plan
 from counterplay.build.recipes import PublishedAgent, cut_cards, find_agent, published_agents
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError
+from counterplay.evaluation import evaluate
 from counterplay.forms import open_game, poker_definition
+from counterplay.forms.opening import GameForms
 from counterplay.game.transforms import orange
 from counterplay.poker.betting import build_betting_tree, count_betting
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
@@ -169,6 +171,12 @@ class TestRecipes:
         assert "T" not in percentiles
         assert "K" not in percentiles
 
+    def test_starting_hands_are_kept(self) -> None:
+        """They take almost nothing, also where few sequences are important."""
+        cards = deck_shape(poker_definition(HOLDEM))
+        published = find_agent("2012").base[1][1]
+        assert cut_cards(published, cards, (89, 699, 781, 321), 5e6, "PH").startswith("IRlossless/IRPH")
+
     def test_a_cut_is_never_empty(self) -> None:
         cards = deck_shape(poker_definition(HOLDEM))
         counts = parse_recipe(cut_cards("IRPS16/IRPS16/IRPS16/PS16", cards, (90, 4412, 205_962, 9_501_342), 1.0, "PS"),
@@ -262,6 +270,11 @@ class TestStaticExperts:
         assert dict(build_rows(report))["expert after f"] == "none: the base never plays that"
         assert ExpertPipeline(plan, folder).run() == report
 
+    def test_three_players_are_not_measured_in_the_real_game(self, built: Path) -> None:
+        """Refused before the buckets of all parts are joined, which takes gigabytes in hold'em."""
+        with pytest.raises(CounterplayError, match="two players"):
+            evaluate(built / "agent.strategy", method="public")
+
     def test_a_lost_file(self, game: str, tmp_path: Path) -> None:
         plan = small_plan(game, experts="f")
         ExpertPipeline(plan, tmp_path / "built").run()
@@ -330,6 +343,10 @@ class TestZones:
             kinds = (3, 4) if "f" in tree.text(node) else (2, 2)
             assert whole.abstract.tables_at(node)[int(tree.round[node])].count == kinds[int(tree.round[node])]
         assert report["zones"] == {"folded": "IRPS3/PS4"}
+        files = [str(tmp_path / "built" / "cards.cpa"), f"folded={tmp_path / 'built' / 'zone-folded.cpa'}"]
+        assert GameForms(game, cards=files).bucket_counts().infosets == whole.num_infosets
+        with pytest.raises(CounterplayError, match=r"overlap"):
+            GameForms(game, cards=[*files, f"rf={files[0]}"]).bucket_counts()
         assert (tmp_path / "built" / "zone-folded.cpa").is_file()
 
     def test_important_betting_is_found_by_play(

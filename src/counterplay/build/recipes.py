@@ -42,6 +42,9 @@ EXPERT_SHARE = 0.04
 FEWEST = 2
 """Buckets of a round, even if that is too many."""
 
+FEW_PART = 50
+"""A round that takes at most this part of the information sets keeps all buckets."""
+
 LEAST_FACTOR = 1.2
 """How much more than so many buckets in every round an abstraction may take, even if that is too much."""
 
@@ -128,13 +131,14 @@ def cut_cards(text: str, cards: Cards, decisions: Sequence[int], infosets: float
         return _cut_branching(recipe, cards, decisions, infosets, family)
     counts = recipe.counts(*cards)
     infosets = max(infosets, LEAST_FACTOR * FEWEST * sum(decisions))
+    few = infosets / FEW_PART
     roots = [math.sqrt(count * number) for count, number in zip(counts, decisions, strict=True)]
     low, high = 0.0, math.sqrt(max(map(lambda count, number: count * number, counts, decisions))) + 1.0
 
     def held(scale: float) -> list[int]:
-        """The buckets of each round if it has ``scale`` information sets for each of its roots."""
+        """The buckets of each round if it has ``scale`` information sets for each of its roots; all if they are few."""
         return [
-            max(min(count, FEWEST), min(count, int(scale * root / number))) if number else count
+            max(min(count, FEWEST), min(count, int(scale * root / number))) if count * number > few else count
             for count, number, root in zip(counts, decisions, roots, strict=True)
         ]
 

@@ -159,7 +159,8 @@ def evaluate(
 def _measured(task: Task, method: str) -> Measurement:
     """The measurement by the table of storages and methods."""
     storage, settings = _storage(task.strategy), task.settings
-    if storage == "bucket" and method != "history" and task.strategy.abstract.zones:
+    measured = storage == "bucket" and method != "history" and task.strategy.players == 2
+    if measured and task.strategy.abstract.zones:
         task = dataclasses.replace(task, strategy=joint_buckets(task.strategy))
     _check_settings(storage, method, settings)
     asked = method

@@ -109,8 +109,11 @@ def part_points(
 
 def _lines(rules: GameDefinition, part: Part) -> dict[str, tuple[str, ...]]:
     """The actions of the sequences of a part, by their text; without those that follow another one."""
-    each = {}
+    each: dict[str, tuple[str, ...]] = {}
     for text in part.sequences:
+        if text == FOLDED:
+            each[text] = (text,)
+            continue
         betting = Betting.after(rules, text)
         if not betting.finished:
             each[betting.text()] = tuple(itertools.chain.from_iterable(betting.actions))
@@ -122,6 +125,9 @@ def _lines(rules: GameDefinition, part: Part) -> dict[str, tuple[str, ...]]:
 
 def _shared(one: dict[str, tuple[str, ...]], below: bool, other: dict[str, tuple[str, ...]], under: bool) -> str:
     """A decision that two parts have in common; nothing if there is none."""
+    for held, all_below, another in ((one, below, other), (other, under, one)):
+        if FOLDED in another:
+            return next((text for text, line in held.items() if all_below or "f" in line), "")
     for (first, line), (second, after) in itertools.product(one.items(), other.items()):
         if line == after or (below and after[: len(line)] == line):
             return second
