@@ -23,6 +23,8 @@ def _figures() -> list[tuple[str, str]]:
     section = README.split("## Numbers")[1].split("Speed compared")[0]
     found = []
     for line in section.splitlines():
+        if not line.startswith("|"):
+            continue
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         commands = re.findall(r"`counterplay ([^`]+)`", cells[-1])
         figures = cells[-2].split(" / ") if commands else []
