@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from counterplay.errors import GameError, SolverError
-from counterplay.experiments import run_experiment
+from counterplay.experiments import EXPERIMENTS, run_experiment
 from counterplay.experiments.average_strategy import COMPUTED, ENTRANTS
 from counterplay.experiments.sampling_parameters import entrants
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
 from counterplay.experiments.three_player_profiles import blank_visits
+from counterplay.experiments.trivial_agents import COMPUTED as TRIVIAL_AGENTS
+from counterplay.experiments.trivial_agents import PUBLISHED
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
 
@@ -64,6 +66,16 @@ def test_average_strategy_in_a_small_game() -> None:
     assert values["ES"] < values["OS"] < values["uniform play"]
     assert values["AS"] == pytest.approx(values["ES"], abs=0.05)  # β = 10^6 takes nearly every action here
     assert small.xlabel == "histories touched"
+
+
+def test_published_numbers_are_labelled_as_such() -> None:
+    bluff = run_experiment("average-strategy", nodes=1000, seeds=1)
+    assert column(bluff, "published") == [None] * len(ENTRANTS) + [0.780]
+    assert column(bluff, "computed independently")[-1] is None
+    for agent, published in PUBLISHED["holdem_limit_2p"].items():  # Johanson 2016, table 2.1
+        assert round(TRIVIAL_AGENTS["holdem_limit_2p"][agent][0], 2) == published
+    assert "3.6" not in EXPERIMENTS["bluff-sampling"]  # a figure that is not made
+    assert "figure 6.1b" in EXPERIMENTS["skewed-dice"]
 
 
 @pytest.mark.slow

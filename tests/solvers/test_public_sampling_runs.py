@@ -12,7 +12,7 @@ from counterplay.analysis import RegretTracker
 from counterplay.analysis.regret_bounds import player_quantities
 from counterplay.errors import CounterplayError
 from counterplay.experiments import run_experiment
-from counterplay.experiments.trivial_agents import COMPUTED
+from counterplay.experiments.trivial_agents import COMPUTED, PUBLISHED
 from counterplay.solvers import make_solver
 from counterplay.solvers.public_cfr import PublicSolver
 from counterplay.solvers.public_sampling import PublicSamplingConfig, PublicSamplingSolver
@@ -117,3 +117,4 @@ def test_best_responses_to_trivial_agents(game: str) -> None:
     """To four decimals (Johanson 2016, table 2.1, in games of two rounds)."""
     for row in run_experiment("trivial-agents", games=(game,)).rows:
         assert row[2:5] == pytest.approx(COMPUTED[game][str(row[1])], abs=6e-5)
+        assert row[5] == PUBLISHED.get(game, {}).get(str(row[1]))

@@ -75,12 +75,12 @@ def run(
             for label in ENTRANTS:
                 mean, half = found.at(label, budget)
                 theirs, their_half = known.get(label, (None, None))
-                rows.append((budget, label, mean, None if seeds < 2 else half, theirs, their_half))
-    rows.append((0, "uniform play", found.uniform, None, UNIFORM.get(tree.name), None))
+                rows.append((budget, label, mean, None if seeds < 2 else half, theirs, their_half, None))
+    rows.append((0, "uniform play", found.uniform, None, None, None, UNIFORM.get(tree.name)))
     return Experiment(
         title=f"Exploitability in {tree.name} after histories touched, {seeds} seeds",
         source="Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6",
-        columns=("nodes", "algorithm", "exploitability", "±", "computed independently", "± there"),
+        columns=("nodes", "algorithm", "exploitability", "±", "computed independently", "± there", "published"),
         rows=tuple(rows),
         notes=(
             "The source prints 0.784 for uniform play in Bluff(2,1); one round with payoffs ±1 gives 0.8845.",

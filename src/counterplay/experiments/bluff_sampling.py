@@ -1,6 +1,7 @@
 """CS against PCS in Bluff.
 
-Johanson 2016, figures 3.5 and 3.6: exploitability against time in Bluff(2,2), means of five runs.  Bluff has no public
+Johanson 2016, figure 3.5: exploitability against time in Bluff(2,2), means of five runs (figure 3.6, values against a
+near-equilibrium, is not made).  Bluff has no public
 chance, so an iteration of PCS is one of CFR.  The source shows curves, and says in words that PCS is much faster: CFR
 on histories would traverse the bids 441 times, once for each pair of rolls, to do the same work.
 """
@@ -43,7 +44,7 @@ def run(
                 curves[f"{tree.name}, {sampler}"] = mean_curves(found, 1.0)[sampler]
     return Experiment(
         title=f"Exploitability in Bluff after CPU seconds, {runs} seeds",
-        source="Johanson 2016, figures 3.5 and 3.6",
+        source="Johanson 2016, figure 3.5",
         columns=("game", "sampler", f"{limit / 4:g} s", f"{limit / 2:g} s", f"{limit:g} s", "±", "iterations",
                  "public states", "published for Bluff(2,2)"),
         rows=tuple(rows),

@@ -17,9 +17,9 @@ under the other rules that the source allows (tie = 1, or caught before the goal
 first strategy and on how ties among best responses are broken, which the source does not specify.
 
 The leaf table g of the double oracle algorithm is 297, 102 and 352 % in the source.  By its words, a value for each
-pair of allowed sequences that leads to a leaf or a temporary leaf, zeros included, ours has 17 % in GP5 and 22 % in
-GS5, of which 9 and 20 % are not zero.  All leaves of the whole games are 863, 145 and 757 %: the published tables hold
-pairs that our restricted games, with a similar number of information sets, do not need; we do not know which.
+pair of allowed sequences that leads to a leaf or a temporary leaf, zeros included, ours has 17, 22 and 117 %, of which
+9, 20 and 99 % are not zero.  All leaves of the whole games are 863, 145 and 757 %: the published tables hold pairs that
+our restricted games, with as many information sets or fewer, do not need; we do not know which.
 """
 
 from __future__ import annotations

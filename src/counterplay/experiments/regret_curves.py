@@ -1,4 +1,4 @@
-"""Regret of CFR in an abstract game, measured in the real one (Lanctot et al. 2012, section 6; Gibson 2014, 6.3).
+"""Regret of CFR in an abstract game, measured in the real one (Lanctot et al. 2012, section 6; Gibson 2014, fig. 6.1).
 
 Vanilla CFR with simultaneous updates runs on the abstract game; every profile is lifted and observed by a
 ``RegretTracker`` of the real game, so the average regrets are exact.  The source samples chance instead; without

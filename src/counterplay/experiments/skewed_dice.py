@@ -1,4 +1,4 @@
-"""Figure 1, top, of Lanctot et al. 2012 (figure 6.3 of Gibson 2014): regret in skewed die-roll poker.
+"""Figure 1, top, of Lanctot et al. 2012 (figure 6.1b of Gibson 2014): regret in skewed die-roll poker.
 
 Player 1 is paid extra for an even second die and in round 2 remembers only the sum of the dice.  The source shows
 curves without numbers; ours are given with the bound of theorem 2 with the safe factor 2 (``analysis.regret_bounds``).
@@ -14,7 +14,7 @@ from counterplay.forms import open_game
 from counterplay.tree import recall_report
 
 SKEWS = (0.0, 0.05, 0.2, 0.8)
-"""The values of δ in Gibson 2014, figure 6.3."""
+"""The values of δ in Gibson 2014, figure 6.1b."""
 
 
 def run(quick: bool = False, iterations: int | None = None) -> Experiment:
@@ -37,7 +37,7 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
             curves[f"skew {skew:g}"] = (list(curve), [sum(regrets) for regrets in curve.values()])
     return Experiment(
         title=f"Average regret in the full game after {last} iterations of CFR",
-        source="Lanctot et al. 2012, figure 1 (top); Gibson 2014, figure 6.3",
+        source="Lanctot et al. 2012, figure 1 (top); Gibson 2014, figure 6.1b",
         columns=("skew", "class", "player 1", "player 2", "sum", "bound for player 1", "bound for player 2"),
         rows=tuple(rows),
         notes=(

@@ -116,7 +116,8 @@ def _results(
             f"{len(matches)} of {math.comb(len(agents), 3)} matches of {deals:,} deals, each in six seatings; "
             "differences are paired by deals.",
             "The source shows curves without numbers for the two: ES, AS and Pure CFR are level, at the top, after 96 "
-            "hours; Pure CFR is there after about 48, with half the memory and more optimised code than the others.",
+            "hours; Pure CFR is there after about 48, with half the memory, but with a special routine that the source "
+            "itself calls an unfair advantage. In its two-player games Pure CFR is less time-efficient than ES.",
             "AS equals ES here: β = 10^6 is more visits than a run of minutes makes.",
         ),
         curves=curves,

@@ -33,6 +33,11 @@ COMPUTED: dict[str, dict[str, tuple[float, float, float]]] = {
 }  # fmt: skip
 """Exploitability and what a best response wins as dealer and as big blind, in mbb/g, computed independently."""
 
+PUBLISHED = {
+    "holdem_limit_2p": {"always-fold": 750.0, "always-call": 1163.48, "always-raise": 3697.69, "50/50": 2406.55}
+}
+"""Exploitability in mbb/g as table 2.1 prints it."""
+
 WHOLE = 1 << 32
 """Bytes of a public tree up to which it is evaluated as a whole."""
 
@@ -70,11 +75,11 @@ def run(quick: bool = False, games: tuple[str, ...] = tuple(COMPUTED), threads: 
             for agent, (blind, dealer) in _responses(name, threads).items():
                 known = COMPUTED.get(name, {}).get(agent, (None, None, None))
                 ours = (round((dealer + blind) / 2, 4), round(dealer, 4), round(blind, 4))
-                rows.append((name, agent, *ours, *known))
+                rows.append((name, agent, *ours, PUBLISHED.get(name, {}).get(agent), *known))
     return Experiment(
         title="What a best response wins from players who do not look at their cards, mbb/g",
         source="Johanson 2016, section 2.6, table 2.1",
-        columns=("game", "agent", "exploitability", "as dealer", "as big blind", "computed independently",
-                 "as dealer there", "as big blind there"),
+        columns=("game", "agent", "exploitability", "as dealer", "as big blind", "published",
+                 "computed independently", "as dealer there", "as big blind there"),
         rows=tuple(rows),
     )  # fmt: skip
