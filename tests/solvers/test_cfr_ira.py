@@ -302,16 +302,19 @@ def test_given_abstractions_and_checkpoints(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "k_b", "k_h", "percent", "seeds"),
+    ("name", "k_b", "k_h", "percent", "ours", "seeds"),
     [
-        ("ii_goofspiel(5)", 10, 90, 3.6, 4),
-        ("ii_goofspiel(5)", 100, 900, 1.3 * 4.5, 2),
-        ("graph_pursuit(5)", 10, 90, 9.5, 2),
-        ("graph_pursuit(5)", 100, 900, 1.3 * 4.1, 2),
+        ("ii_goofspiel(5)", 10, 90, 3.1, 3.51, 4),
+        ("ii_goofspiel(5)", 100, 900, 4.5, 4.05, 2),
+        ("graph_pursuit(5)", 10, 90, 9.5, 6.68, 2),
+        ("graph_pursuit(5)", 100, 900, 4.1, 4.41, 2),
     ],
 )
-def test_published_sizes(name: str, k_b: int, k_h: int, percent: float, seeds: int) -> None:
-    """Mean size at NashConv 0.05: Čermák 2018, figure 5.5 (9.5 and 3.1 %), and computed independently (B100H900)."""
+def test_published_sizes(name: str, k_b: int, k_h: int, percent: float, ours: float, seeds: int) -> None:
+    """Mean size at NashConv 0.05: Čermák 2018, figure 5.5 (9.5 and 3.1 %), and computed independently (B100H900).
+
+    Ours are within 30 % of those, on either side; in graph pursuit with B10H90 they are smaller, and why is not known.
+    """
     tree = cp.compile_game(name)
     sizes = []
     for seed in range(seeds):
@@ -319,7 +322,8 @@ def test_published_sizes(name: str, k_b: int, k_h: int, percent: float, seeds: i
         result = solver.run(cp.Until(iterations=3000, exploitability=0.025), check_every=10)
         assert result.status == "exploitability"
         sizes.append(100 * solver.abstraction().num_sets / tree.num_infosets)
-    assert np.mean(sizes) <= percent
+    assert np.mean(sizes) == pytest.approx(ours, rel=0.05)
+    assert np.mean(sizes) == pytest.approx(percent, rel=0.3)
 
 
 @pytest.mark.slow
