@@ -74,6 +74,22 @@ def test_regrets_of_skewed_dice(skew: float, at_100: tuple[float, ...], at_1000:
     assert curve[1000] == pytest.approx(at_1000, rel=1e-6)
 
 
+def test_regrets_with_sampled_chance() -> None:
+    """As the sources run it: from the same first profile, by the seed, slower, and to the same small regret."""
+    real, _, abstraction = dice()
+    points = [1, 100, 2000]
+    every = regret_curve(real, abstraction, points)
+    sampled = [regret_curve(real, abstraction, points, seed) for seed in (1, 2, 1)]
+    assert sampled[0] == sampled[2] != sampled[1]
+    for curve in sampled[:2]:
+        assert curve[1] == every[1]  # nothing is learned before the first profile is played
+        assert sum(curve[100]) > sum(every[100])
+        assert sum(curve[2000]) < 0.4 * sum(curve[100])  # √(100 / 2000) is 0.22
+    notes = [run_experiment("skewed-dice", iterations=2, sample=sample).notes[-1] for sample in (False, True)]
+    assert notes[0].startswith("The source samples chance; here every iteration is one of vanilla CFR")
+    assert notes[1] == "Chance is sampled, as in the source."
+
+
 def test_regret_grows_with_the_skew() -> None:
     """Lanctot et al. 2012, section 6; player 2, whose sets are well-formed, still learns."""
     finals = [sum(dice_curve(skew, True)[1000]) for skew in (0.0, *SKEWS)]

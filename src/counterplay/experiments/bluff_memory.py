@@ -6,7 +6,7 @@ The source plays Bluff(2,2) with chance sampling; here it is Bluff(1,1), whose r
 from __future__ import annotations
 
 from counterplay.abstraction import abstraction_by_name
-from counterplay.experiments.regret_curves import checkpoints, regret_curve
+from counterplay.experiments.regret_curves import checkpoints, regret_curve, sampling_note
 from counterplay.experiments.shared.experiment import Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.games.bluff import count_infosets
@@ -15,7 +15,7 @@ MEMORIES = (1, 2, 3, 4, 5, 6, 8, 11)
 """Numbers of bids remembered; 11 is all of them."""
 
 
-def run(quick: bool = False, iterations: int | None = None) -> Experiment:
+def run(quick: bool = False, iterations: int | None = None, sample: bool = False, seed: int = 0) -> Experiment:
     """Run vanilla CFR in Bluff(1,1) with short memories and measure it in the full game."""
     last = iterations or (100 if quick else 1000)
     game = open_game("bluff(d1=1,d2=1)", "states")
@@ -24,7 +24,7 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
     with keeping_rows():
         for memory in MEMORIES:
             abstraction = abstraction_by_name(game, real, f"last-bids={memory}")
-            curve = regret_curve(real, abstraction, checkpoints(last))
+            curve = regret_curve(real, abstraction, checkpoints(last), seed if sample else None)
             _, large = count_infosets(2, 2, 6, memory)
             saved = 1 - abstraction.num_entries / real.num_entries
             rows.append((memory, abstraction.num_entries, f"{saved:.2%}", large, *curve[last], sum(curve[last])))
@@ -34,6 +34,9 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
         source="Lanctot et al. 2012, figure 1 (bottom), there for Bluff(2,2)",
         columns=("bids", "pairs", "saved", "pairs in Bluff(2,2)", "player 1", "player 2", "sum"),
         rows=tuple(rows),
-        notes=("The source shows curves without numbers: regret grows as memory shrinks, little above 8 bids.",),
+        notes=(
+            "The source shows curves without numbers: regret grows as memory shrinks, little above 8 bids.",
+            sampling_note(sample),
+        ),
         curves=curves,
     )

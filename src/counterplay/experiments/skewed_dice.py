@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from counterplay.abstraction import abstraction_between
 from counterplay.analysis.regret_bounds import skew_well_formed_bound
-from counterplay.experiments.regret_curves import checkpoints, regret_curve
+from counterplay.experiments.regret_curves import checkpoints, regret_curve, sampling_note
 from counterplay.experiments.shared.experiment import Experiment, keeping_rows
 from counterplay.forms import open_game
 from counterplay.tree import recall_report
@@ -17,7 +17,7 @@ SKEWS = (0.0, 0.05, 0.2, 0.8)
 """The values of δ in Gibson 2014, figure 6.1b."""
 
 
-def run(quick: bool = False, iterations: int | None = None) -> Experiment:
+def run(quick: bool = False, iterations: int | None = None, sample: bool = False, seed: int = 0) -> Experiment:
     """Run vanilla CFR in Skew-DRP-IR(δ) and measure it in Skew-DRP(δ)."""
     last = iterations or (200 if quick else 1000)
     rows, curves = [], {}
@@ -25,7 +25,9 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
         for skew in SKEWS:
             real = open_game(f"die_roll_poker(skew={skew})", "history")
             forgetful = open_game(f"die_roll_poker(variant=IR,skew={skew})", "history")
-            curve = regret_curve(real, abstraction_between(real, forgetful), checkpoints(last))
+            curve = regret_curve(
+                real, abstraction_between(real, forgetful), checkpoints(last), seed if sample else None
+            )
             report = recall_report(forgetful, real)
             bounds = [
                 skew_well_formed_bound(
@@ -43,6 +45,7 @@ def run(quick: bool = False, iterations: int | None = None) -> Experiment:
         notes=(
             "The source shows curves without numbers: regret grows with the skew, and the bound is very loose.",
             "Die-roll poker itself gives the same regrets as its forgetful form without skew.",
+            sampling_note(sample),
         ),
         curves=curves,
     )
