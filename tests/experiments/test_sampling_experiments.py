@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+import counterplay as cp
 from counterplay.errors import GameError, SolverError
 from counterplay.experiments import EXPERIMENTS, run_experiment
 from counterplay.experiments.average_strategy import COMPUTED, ENTRANTS
 from counterplay.experiments.sampling_parameters import entrants
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
+from counterplay.experiments.shared.comparison import Budget, race
 from counterplay.experiments.three_player_profiles import blank_visits
 from counterplay.experiments.trivial_agents import COMPUTED as TRIVIAL_AGENTS
 from counterplay.experiments.trivial_agents import PUBLISHED
@@ -95,6 +97,15 @@ def test_parameters_are_swept() -> None:
     assert len(small.rows) == 29
     assert column(small, "±") == [None] * 29
     assert column(small, "epsilon")[-1] == "all"
+    grid = [(*row[:3],) for row in small.rows[:-1]]
+    assert grid[:24] == [(e, 1000.0, b) for e in (0.01, 0.05, 0.1, 0.5) for b in (1.0, 10.0, 1e3, 1e5, 1e6, 1e8)]
+    assert grid[24:] == [(0.05, tau, 1e3) for tau in (1.0, 10.0, 100.0, 1e4)]
+    tree = cp.compile_game("bluff(sides=2)")
+    for row in (small.rows[0], small.rows[18], small.rows[24]):  # each by itself, as a solver of those settings
+        settings = dict(zip(("epsilon", "tau", "beta"), row[:3], strict=True))
+        alone = race(tree, {"one": ("average-strategy-sampling", settings)}, Budget(nodes=2000), [0])
+        assert row[3] == alone.final("one")[0]
+    assert len(set(column(small, "exploitability"))) > 5
 
 
 def test_probing_convergence_in_a_small_game() -> None:

@@ -356,6 +356,26 @@ def test_last_profile_keeps_no_average() -> None:
         solver.strategy("average")
 
 
+@pytest.mark.parametrize("algorithm", ["cfr", "cfr+"])
+def test_last_profile_is_the_same_without_an_average(algorithm: str) -> None:
+    """Gibson 2014, section 4.3: the average is never used inside, so that leaving it out changes nothing but memory."""
+    game = cp.make("kuhn(players=3)")
+    config = CFR_PRESETS[algorithm]
+    alone = cp.CfrSolver(game, dataclasses.replace(config, profile="last"))
+    both, twin = cp.CfrSolver(game, config), twin_of(game, config)
+    for iterations in (1, 10, 100):
+        alone.step(iterations)
+        both.step(iterations)
+        np.testing.assert_array_equal(alone.strategy(), both.strategy("last"))
+        assert alone.measure().nash_conv == both.measure("last").nash_conv
+    assert both.measure().nash_conv != alone.measure().nash_conv
+    twin.iterate(11)
+    alone = cp.CfrSolver(game, dataclasses.replace(config, profile="last"))
+    alone.step(11)
+    np.testing.assert_allclose(alone.strategy(), to_entries(alone.tree, twin.current()), rtol=0, atol=SAME)
+    assert both.table_bytes - alone.table_bytes == both.average.nbytes
+
+
 def test_best_profile_is_the_least_exploitable_measured() -> None:
     solver = cp.CfrSolver("leduc", cp.CfrConfig(regret_floor=True, profile="best"))
     measured = []
