@@ -108,6 +108,17 @@ def test_parameters_are_swept() -> None:
     assert len(set(column(small, "exploitability"))) > 5
 
 
+def test_parameters_are_swept_in_buckets() -> None:
+    """With a bucket for each rank the bucket game is Leduc itself: every action taken is ES, far below uniform play."""
+    small = run_experiment(
+        "sampling-parameters", game="leduc_limit_2p", cards="lossless,lossless", nodes=20_000, seeds=1
+    )
+    found = dict(zip((row[:3] for row in small.rows), column(small, "exploitability"), strict=True))
+    assert len(found) == 29
+    assert all(0.0 < value < 2.3736 for value in found.values())
+    assert found[0.05, 1000.0, 1e8] == pytest.approx(found["all", "all", "all"], rel=0.5)
+
+
 def test_probing_convergence_in_a_small_game() -> None:
     small = run_experiment("probing-convergence", game="goofspiel(cards=3)", nodes=5000, seeds=2)
     assert column(small, "algorithm") == ["MCCFR", "probing", "ES"]

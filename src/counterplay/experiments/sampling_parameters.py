@@ -7,9 +7,13 @@ game is Bluff(1,1) and the runs are much shorter, so good values of β are small
 
 from __future__ import annotations
 
+from counterplay.evaluation.bucket_pairs import count_bucket_pairs
+from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
 from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
+from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.tree.history.game_tree import GameTree
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5)
 BETAS = (1.0, 10.0, 1e3, 1e5, 1e6, 1e8)
@@ -29,7 +33,7 @@ def entrants(beta: float) -> Entrants:
 
 def run(
     quick: bool = False, game: str = "bluff", nodes: int | None = None, seeds: int | None = None, beta: float = 1e3,
-    points: int = POINTS_PER_DECADE,
+    points: int = POINTS_PER_DECADE, cards: str | None = None, threads: int = 1,
 ) -> Experiment:  # fmt: skip
     """Sweep the parameters.
 
@@ -45,12 +49,22 @@ def run(
         β of the sweep over τ.
     points : int
         Measurements of exploitability per decade of histories.
+    cards : str, optional
+        Solve a poker game of two players in these buckets, as for ``counterplay abstract``; measured in the buckets.
+    threads : int
+        For the features of the hands.
     """
     nodes = nodes or (2 * 10**6 if quick else 10**7)
     seeds = seeds or (3 if quick else 5)
-    tree = open_game(game, "history")
+    tree: GameTree | BucketGame
+    pairs = None
+    if cards is None:
+        tree = open_game(game, "history")
+    else:
+        tree = bucket_game(game, cards_of(game, cards, threads=threads))
+        pairs = count_bucket_pairs(tree)
     chosen = {**entrants(float(beta)), "external sampling": ("external-sampling", {})}
-    found = race(tree, chosen, Budget(nodes=nodes, points=points), range(seeds))
+    found = race(tree, chosen, Budget(nodes=nodes, points=points), range(seeds), pairs=pairs)
     rows: list[tuple[Cell, ...]] = []
     with keeping_rows():
         for label, (_, settings) in chosen.items():
