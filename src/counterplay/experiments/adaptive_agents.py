@@ -45,7 +45,7 @@ from counterplay.experiments.shared.observed_opponent import tilted_table as til
 from counterplay.forms import open_game
 from counterplay.modelling.response_runs import respond
 from counterplay.modelling.selection import RULES
-from counterplay.runtime.jobs import JobList, ProcessExecutor, SerialExecutor
+from counterplay.runtime.jobs import JobList
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_pairs_cfr import BucketPairsSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
@@ -101,12 +101,7 @@ def run(
         jobs = JobList(asked, matches * len(names), (2 + len(members),), path, path if path.exists() else None)
         work = functools.partial(_played, setting, place, deals, f"select={select},estimator={estimator}")
         with keeping_rows():
-            if workers == 1:
-                jobs.run(work, SerialExecutor())
-            else:
-                with ProcessExecutor(workers) as executor:
-                    jobs.abandon = executor.stop
-                    jobs.run(work, executor)
+            jobs.run_on(workers, work)
         found = {
             name: jobs.found[number :: len(names)][jobs.done[number :: len(names)]] for number, name in enumerate(names)
         }

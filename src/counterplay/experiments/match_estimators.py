@@ -39,7 +39,7 @@ from counterplay.experiments.shared.observed_opponent import (
     yes,
 )
 from counterplay.game.transforms import TILTS
-from counterplay.runtime.jobs import JobList, ProcessExecutor, SerialExecutor
+from counterplay.runtime.jobs import JobList
 from counterplay.solvers.bucket_pairs_cfr import BucketPairsSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
@@ -120,12 +120,7 @@ def run(
         jobs = JobList(header, count, (len(CASES), len(FULL), 3), path, path if path.exists() else None)
         work = functools.partial(_part, setting, place, chunk)
         with keeping_rows():
-            if workers == 1:
-                jobs.run(work, SerialExecutor())
-            else:
-                with ProcessExecutor(workers) as executor:
-                    jobs.abandon = executor.stop
-                    jobs.run(work, executor)
+            jobs.run_on(workers, work)
         sums = jobs.found[jobs.done].sum(axis=0)
         if jobs.done.any():
             truth = {name: _truth(setting, place, name, REFERENCE * total) for name in EVALUATED}

@@ -234,6 +234,14 @@ class JobList:
         if self.path is not None:
             write_container(self.path, KIND, self.header, {"found": self.found, "done": self.done})
 
+    def run_on(self, workers: int, work: Callable[[int], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """``run`` in some processes, which stop at a signal; one worker is this process itself."""
+        if workers == 1:
+            return self.run(work, SerialExecutor())
+        with ProcessExecutor(workers) as executor:
+            self.abandon = executor.stop
+            return self.run(work, executor)
+
     def run(
         self,
         work: Callable[[int], NDArray[np.float64]],

@@ -38,7 +38,7 @@ from counterplay.modelling.observations import Observations
 from counterplay.modelling.response_runs import prepare_response
 from counterplay.modelling.sampled_play import observe_play
 from counterplay.poker.buckets.bucket_game import BucketGame
-from counterplay.runtime.jobs import JobList, ProcessExecutor, SerialExecutor
+from counterplay.runtime.jobs import JobList
 from counterplay.solvers.bucket_pairs_cfr import BucketPairsSolver
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
@@ -214,12 +214,7 @@ def solve_points(
             raise CounterplayError(f"{path} is of other responses; name another folder ({error})") from None
         work = functools.partial(_solved, name, setting, list(asked), place)
         with keeping_rows():
-            if workers == 1:
-                jobs.run(work, SerialExecutor())
-            else:
-                with ProcessExecutor(workers) as executor:
-                    jobs.abandon = executor.stop
-                    jobs.run(work, executor)
+            jobs.run_on(workers, work)
         rows = zip(asked, jobs.found.tolist(), jobs.done.tolist(), strict=True)
         return opponent, {one: Point(*row) for one, row, done in rows if done}
 
