@@ -26,7 +26,7 @@ from counterplay.agents import (
     match,
     open_match_game,
 )
-from counterplay.agents.agent import Decision, Seen
+from counterplay.agents.agent import Decision
 from counterplay.agents.match_estimates import MatchRecorder
 from counterplay.agents.matches import dealt_hand
 from counterplay.agents.rule_agent import RuleAgent
@@ -187,40 +187,6 @@ def test_damaged_states(change: dict[str, Any], words: str, tmp_path: Path) -> N
     path.write_text("{")
     with pytest.raises(StrategyError, match="cannot be read"):
         adaptive(bound=20.0).keep(path)
-
-
-class BestResponder(Agent):
-    """Knows who plays, and responds best to that; or baits: calls everything, so that aggression seems to pay."""
-
-    def __init__(self, adaptive: AdaptiveAgent, seed: int) -> None:
-        self.adaptive = adaptive
-        rules = open_match_game(LEDUC).definition()
-        best = [best_response(member.strategy) for member in adaptive.portfolio.members]
-        self.best = [StrategyAgent(one, seed, rules) for one in best]
-        self.bait = RuleAgent("always-call", seed)
-
-    def act(self, seen: Seen) -> str:
-        risky = self.adaptive.playing != self.adaptive.portfolio.equilibrium
-        return self.best[self.adaptive.playing].act(seen) if risky else self.bait.act(seen)
-
-
-@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 100), marks=pytest.mark.slow)], ids=["2", "98"])
-@pytest.mark.parametrize("select", RULES)
-def test_the_bound_is_kept_at_the_table(select: str, seeds: range) -> None:
-    """Hand by hand, against an opponent who knows who plays; exploitabilities are measured here once more."""
-    game = portfolio()
-    exact = [cp.evaluate(member.strategy, method="history").exploitability for member in game.members]
-    np.testing.assert_allclose(exact, game.exploitabilities(), rtol=1e-9)
-    for seed in seeds:
-        bound = (0.5, 3.0, 0.0)[seed % 3]
-        agent, lost = adaptive(seed, select=select, bound=bound), 0.0
-        opponent = BestResponder(agent, seed)
-        for number in range(40):
-            lost += exact[agent.playing] - exact[game.equilibrium]
-            assert lost <= bound + 1e-9
-            play(agent, opponent, range(number, number + 1), seed)
-        assert agent.safety is not None
-        assert agent.safety.spent <= bound
 
 
 def test_remarks_and_the_log(tmp_path: Path) -> None:
