@@ -21,9 +21,13 @@ from counterplay.abstraction.cards import CardAbstraction, parse_recipe
 from counterplay.abstraction.cards.expert_buckets import split_cards
 from counterplay.abstraction.experts import label_parts
 from counterplay.abstraction.infosets.by_name import abstraction_by_name
+from counterplay.agents.adaptive_agent import AdaptiveAgent
 from counterplay.agents.entries import make_entries
 from counterplay.agents.match_game import open_match_game
+from counterplay.agents.matches import dealt_hand
+from counterplay.agents.portfolio import Member, Portfolio, load_portfolio
 from counterplay.agents.records import read_transactions
+from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.table_text import read_action
 from counterplay.agents.tournaments import Tournament, TournamentConfig
 from counterplay.build.build_folder import STATE
@@ -35,6 +39,7 @@ from counterplay.forms import open_game
 from counterplay.game.efg import parse_efg
 from counterplay.modelling import observe
 from counterplay.modelling.log_batches import LogBatches
+from counterplay.poker.acpc.dealing import deals
 from counterplay.poker.acpc.definition import GameDefinition, format_definition, parse_definition
 from counterplay.poker.acpc.match_log import parse_log
 from counterplay.poker.acpc.match_state import parse_match_state, parse_reply
@@ -54,8 +59,10 @@ from counterplay.poker.rules import Betting
 from counterplay.runs.options import read_exploitability
 from counterplay.runtime.memory import read_memory
 from counterplay.solvers.settings import setting_value
+from counterplay.strategy.files import PORTFOLIO
 from counterplay.strategy.poker_hands import parse_infoset
 from counterplay.strategy.public_lookup import PublicIndex
+from counterplay.strategy.trivial import TRIVIAL
 
 LONGEST = 1 << 20
 """Most characters of a text."""
@@ -240,6 +247,24 @@ ODD = ("9" * 30, "9" * 5000, "-1", "0", "1e999999999", "nan", "inf", "1/0", "0.0
        "-", "..", "²", "A" * 20_000)  # fmt: skip
 
 
+def small_portfolio(folder: Path) -> Portfolio:
+    """Two strategies of Kuhn poker, in a folder too."""
+    tree = open_game("kuhn_limit_2p", "history")
+    members = [Member(name.replace("/", "-"), TRIVIAL[name].tabular(tree), 0.5) for name in ("50/50", "always-call")]
+    found = Portfolio("kuhn_limit_2p", tuple(members), 0, "greedy", {"window": 3})
+    found.save(folder)
+    return found
+
+
+def a_hand(portfolio: Portfolio, state: Path) -> None:
+    """An agent with what it had learned, if there is a state, plays a hand and learns from it."""
+    rules = STANDARD["kuhn.limit.2p"]
+    agent = AdaptiveAgent(portfolio, rules, bound=5)
+    agent.keep(state)
+    dealt_hand(rules, next(deals(rules, 1)), 0, [agent, RuleAgent("always-call", 1)])
+    agent.remarks()
+
+
 def folder_parsers(folder: Path) -> dict[str, Parser]:
     """Parsers of files that belong to a folder; the text is written there and read as the library does."""
     plan = make_plan("leduc_limit_2p", "tiny", rounds="3,KE3", iterations=100, deals=3, threads=1, seed=0)
@@ -260,6 +285,8 @@ def folder_parsers(folder: Path) -> dict[str, Parser]:
 
         return parse, (valid,)
 
+    adaptive, state = small_portfolio(folder / "portfolio"), folder / "state"
+    a_hand(adaptive, state)
     ranges, transactions = folder / "ranges.txt", folder / "x.tlog"
     ranges.write_text("OOP: 66+,A8s+\nIP: 22+,\n AT+ # comment\n", encoding="utf-8")
     transactions.write_text("r300 0 1.000000 2.000000\nc 0 2.100000 2.200000\n", encoding="utf-8")
@@ -267,6 +294,8 @@ def folder_parsers(folder: Path) -> dict[str, Parser]:
         "build.json": in_file(folder / "agent" / STATE, lambda: Pipeline(plan, folder / "agent").report()),
         "tournament.json": in_file(settings, lambda: Tournament(folder / "tournament")),
         "results.jsonl": in_file(results, lambda: Tournament(folder / "tournament").result().to_dict()),
+        "portfolio.json": in_file(folder / "portfolio" / PORTFOLIO, lambda: load_portfolio(folder / "portfolio")),
+        "agent state": in_file(state, lambda: a_hand(adaptive, state)),
         "range file": in_file(ranges, lambda: read_ranges(ranges)),
         "transactions": in_file(transactions, lambda: read_transactions(transactions)),
     }

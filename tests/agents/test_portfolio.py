@@ -106,6 +106,8 @@ ROW = {"name": "even", "strategy": "even.strategy", "exploitability": None}
         ({"members": [{"name": "even"}]}, "is missing"),
         ({"select": "best"}, "there is no rule"),
         ({"settings": {"scale": 1.0}}, "it takes window"),
+        ({"settings": {"members": 2.0}}, "no setting 'members'"),
+        ({"settings": {"seed": 1.0}}, "no setting 'seed'"),
         ({"settings": {"window": "9"}}, "settings.window"),
         ({"game": "./evil.py:Game"}, "Python code"),
     ],

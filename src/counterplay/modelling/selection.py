@@ -115,7 +115,7 @@ class SelectionRule:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings, as ``make_rule`` takes them."""
+        """Everything that was chosen, by name: seed, first member and the settings of the rule."""
         return {"seed": self.seed, "first": self.first, **{name: getattr(self, name) for name in self.takes}}
 
     def state(self) -> RuleState:
@@ -246,7 +246,7 @@ RULES: Mapping[str, type[SelectionRule]] = {
 """The rules by name."""
 
 
-def make_rule(name: str, members: int, seed: int = 0, first: int = 0, **settings: Any) -> SelectionRule:
+def make_rule(name: str, members: int, seed: int = 0, first: int = 0, /, **settings: Any) -> SelectionRule:
     """A rule by name.
 
     Raises
