@@ -102,7 +102,8 @@ class TestMatch:
         """Its matches that are stopped are played again when it is resumed."""
         words = ["build", "leduc_limit_2p", "--preset", "tiny", "--iterations", "500", "--deals", "9", "--quiet"]
         words += ["--out", str(tmp_path / "agent")]
-        stop_after(monkeypatch, matches, "dealt_hand", 7)
+        monkeypatch.setattr(matches, "BATCH", 4)
+        stop_after(monkeypatch, matches, "play_deals", 2)
         assert main(words) == INTERRUPTED
         monkeypatch.undo()
         assert main(words) == 0

@@ -94,7 +94,7 @@ def test_restricted_game_is_smaller(name: str, share: float, default: str) -> No
     assert sum(sets) <= share * tree.num_infosets
     assert sum(sequences) <= share * tree.sequences.num_sequences
     assert result.details["restricted_payoffs"] <= share * len(tree.sequences.leaf_payoff) / 2
-    words = sum(sets) + sum(result.details[key] for key in ("restricted_ends", "response_cache", "response_size"))
+    words = sum(sets) + sum(result.details[key] for key in ("restricted_leaves", "response_cache", "response_size"))
     assert result.details["memory_words"] == words
 
 
@@ -302,5 +302,5 @@ def test_pairs_of_sequences_at_leaves(name: str) -> None:
         solver.step()
         assert solver.restricted.ends == len(found)
         most = max(most, len(found))
-        assert solver.details()["restricted_ends"] == most
+        assert solver.details()["restricted_leaves"] == most
         assert solver.restricted.payoffs <= len(found)

@@ -70,7 +70,7 @@ def test_a_checkpoint_of_other_cards_is_refused(cards: Path, tmp_path: Path) -> 
     solver.save(tmp_path / "run")
     other = tmp_path / "other.cpa"
     CardAbstraction.single(*LEDUC_DECK).save(other)
-    with pytest.raises(StrategyError, match="does not fit"):
+    with pytest.raises(StrategyError, match="with other cards, bets"):
         resume_solver(tmp_path / "run", cards=[other])
     moved = cards.rename(tmp_path / "moved.cpa")
     with pytest.raises(StrategyError, match=r"leduc\.cpa"):

@@ -141,7 +141,7 @@ class DoubleOracle(Solver):
             "upper_bound": float(self.bounds[1]) if self.iterations else None,
             "restricted_information_sets": sets,
             "restricted_sequences": sequences,
-            "restricted_ends": ends,
+            "restricted_leaves": ends,
             "restricted_payoffs": payoffs,
             "response_cache": histories,
             "response_size": response,

@@ -112,7 +112,7 @@ def memory_words(solver: Solver) -> MemoryWords:
         known = solver.details()
         return double_oracle_words(
             sum(known["restricted_information_sets"]), known["response_cache"], known["response_size"],
-            known["restricted_ends"], known["restricted_payoffs"],
+            known["restricted_leaves"], known["restricted_payoffs"],
         )  # fmt: skip
     raise SolverError(f"words are counted for cfr, cfr+ira, fpira and double-oracle; got {solver.algorithm}")
 
