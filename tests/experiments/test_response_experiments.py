@@ -101,6 +101,7 @@ def test_responses_of_the_figures() -> None:
     [
         ("restricted-responses", {"grid": "some"}, "a curve has values of p separated by commas"),
         ("restricted-responses", {"grid": "0.5,1.5"}, "p is a probability, from 0 to 1; got 1.5"),
+        ("restricted-responses", {"grid": 1.5}, "p is a probability, from 0 to 1; got 1.5"),
         ("restricted-responses", {"figures": "a,d"}, "there is no figure 'd'; figures are some of a,b,c"),
         ("data-biased-responses", {"figures": "z"}, "there is no figure 'z'"),
         ("pooled-responses", {"error": 0.0}, "error is a probability"),

@@ -129,4 +129,6 @@ def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> 
             raise CounterplayError(f"{name}: {option} must be text; got {value!r}")
         if kinds[option].startswith("tuple[str") and isinstance(value, str):
             checked[option] = tuple(re.split(r",(?![^(]*\))", value))  # commas in brackets belong to a game
+        elif kinds[option].startswith("tuple[str") and isinstance(value, int | float):
+            checked[option] = (str(value),)  # a list of one number
     return checked
