@@ -12,7 +12,7 @@ import pytest
 from counterplay.abstraction.cards import deck_shape, parse_recipe
 from counterplay.abstraction.cards.expert_buckets import part_bucket_game
 from counterplay.abstraction.experts import label_parts
-from counterplay.abstraction.importance import self_play_values
+from counterplay.abstraction.importance import self_play_values, sequence_values
 from counterplay.build import expert_pipeline, pipeline_of
 from counterplay.build.build_report import build_rows
 from counterplay.build.expert_pipeline import ExpertPipeline
@@ -32,6 +32,7 @@ from counterplay.solvers import make_solver
 from counterplay.storage import read_container
 from counterplay.strategy.bucket_strategy import KIND, BucketStrategy
 from counterplay.strategy.files import load_strategy
+from tests.modelling.logs import random_lines
 
 FOLDING = """GAMEDEF
 limit
@@ -103,6 +104,11 @@ class TestPlans:
             (HOLDEM, {"recipe": "2010", "rounds": "2s"}, "says its rounds itself; leave out --rounds"),
             (HOLDEM, {"recipe": "2010", "experts": "f"}, "says its experts itself; leave out --experts"),
             (HOLDEM, {"recipe": "2010", "objective": "unexploitable"}, "leave out --objective"),
+            (HOLDEM, {"logs": ["a.log"]}, "for the recipes 2012 and 2013; there is no recipe, leave out --log"),
+            (HOLDEM, {"recipe": "2010", "logs": ["a.log"]}, "the recipe 2010 has none, leave out --log"),
+            (HOLDEM, {"recipe": "2012", "logs": ["a.log"]}, "say whose decisions in the logs count: --player NAME"),
+            (HOLDEM, {"recipe": "2012", "player": "Ann"}, "no log is given in which 'Ann' plays; add --log FILE"),
+            (HOLDEM, {"recipe": "2014", "logs": ["a.log"], "player": "Ann"}, "there is no recipe '2014'"),
             (HOLDEM, {"boards": 5}, "boards are for measuring two players; holdem_limit_3p has 3, leave them out"),
             ("holdem_limit_2p", {"experts": "r", "objective": "unexploitable"}, "experts are for the objective equil"),
         ],
@@ -322,6 +328,10 @@ class TestStaticExperts:
         assert "expert after f" in shown
         assert main([*words, "--recipe", "2010"]) == 2
         assert "leave out --rounds" in capsys.readouterr().err
+        assert main([*words, "a.log"]) == 2
+        assert "say what a.log is: --log FILE" in capsys.readouterr().err
+        assert main([*words, "--log", "a.log", "b.log", "--player", "Ann"]) == 2
+        assert "for the recipes 2012 and 2013" in capsys.readouterr().err
         assert main([*words[:-4], "--out", str(tmp_path / "other"), "--experts", "zz"]) == 2
         assert "nobody decides after 'zz'" in capsys.readouterr().err
 
@@ -374,6 +384,54 @@ class TestZones:
         assert "the last profile in place of the average one" in report["departures"]
         rows = [text for _, text in build_rows(report)]
         assert set(report["departures"]) <= set(rows)
+
+    def test_important_betting_is_found_in_logs(
+        self, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The part is that of the values of the logs, and a build that was stopped resumes with it."""
+        monkeypatch.setattr(expert_pipeline, "find_agent", lambda name: AGENT)
+        rules = poker_definition(game)
+        first, second = tmp_path / "a.log", tmp_path / "b.log"
+        lines = random_lines(rules, 300)
+        first.write_text("\n".join(lines[:200]) + "\n")
+        second.write_text("\n".join(lines[200:]) + "\n")
+        expected = sequence_values([first, second], "Ann", rules).part(0.2)
+        settings = {"storage": "float32", "profile": "last"}
+        changes = {"agent": "test", "infosets": 100_000, "settings": settings, "player": "Ann"}
+        plan = dataclasses.replace(small_plan(game, experts="none"), logs=(str(first), str(second)), **changes)
+
+        def stop(step: Progress) -> None:
+            if step.stage == "solving the bucket game":
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            ExpertPipeline(plan, tmp_path / "built", progress=stop).run()
+        second.unlink()  # the logs were read
+        report = ExpertPipeline(plan, tmp_path / "built").run()
+        found = json.loads((tmp_path / "built" / "build.json").read_text())["done"]["scout"]
+        assert (found["part"], found["hands"], found["iterations"]) == (expected.text, 300, 0)
+        assert report["important"]["sequences"] == len(expected.sequences)
+        assert report["departures"][-1].startswith("important betting from 300 logged hands of Ann in place of")
+        assert "worth more than 0.2 to Ann in 300 logged hands" in dict(build_rows(report))["cards, important"]
+
+    def test_logs_that_do_not_fit(self, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Refused before there is a folder; a line that breaks later when it is read."""
+        monkeypatch.setattr(expert_pipeline, "find_agent", lambda name: AGENT)
+        rules, good, other = poker_definition(game), tmp_path / "a.log", tmp_path / "other.log"
+        good.write_text("\n".join([*random_lines(rules, 30), "STATE:30:zz:Jh|Qh:0|0:Ann|Bob"]) + "\n")
+        other.write_text("\n".join(random_lines(poker_definition("leduc_limit_2p"), 5)) + "\n")
+        plan = dataclasses.replace(small_plan(game, experts="none"), agent="test", infosets=100_000, player="Ann")
+        bad = [
+            ({"logs": (str(other),)}, r"other\.log is no log of"),
+            ({"logs": (str(good),), "player": "Dan"}, "nobody is called 'Dan' in the logs"),
+            ({"logs": (str(tmp_path / "none.log"),)}, r"no file .*none\.log"),
+        ]
+        for changes, message in bad:
+            with pytest.raises(GameError, match=message):
+                ExpertPipeline(dataclasses.replace(plan, **changes), tmp_path / "built")
+        assert not (tmp_path / "built").exists()
+        with pytest.raises(GameError, match=r"a\.log, line 31: .*; correct the line or take it out"):
+            ExpertPipeline(dataclasses.replace(plan, logs=(str(good),)), tmp_path / "built").run()
 
     def test_values_of_self_play_are_reaches_times_pots(self, game: str) -> None:
         """Uniform play: the reach of every betting is known."""

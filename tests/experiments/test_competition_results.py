@@ -19,6 +19,9 @@ def test_what_was_published() -> None:
     assert found[2011, "run-off", 7, "LittleRock"] == (-29.0, 9.0)
     assert found[2013, "run-off", 1, "Hyperborean3p.IRO.2013"] == (221.0, None)
     assert found[2013, "run-off", 4, "neo_poker_lab"] == (-40.8, 18.5)
+    assert {(year, event) for year, event, _, _ in found} == {
+        (year, event) for year in (2010, 2011, 2012, 2013) for event in ("bankroll", "run-off")
+    } - {(2013, "bankroll")}  # no table of it, nor a description of the agent that was entered
 
 
 @pytest.mark.parametrize(("year", "players"), [(2010, 5), (2012, 4)])

@@ -25,7 +25,7 @@ from counterplay.poker.acpc.dealing import deal_array
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.buckets.bucket_game import BucketGame, node_levels, walk_order
 from counterplay.poker.buckets.deal_sampler import DealSampler
-from counterplay.poker.log_files import AnyPath, check_names, log_files
+from counterplay.poker.log_files import AnyPath, LogFile, check_names, log_files
 from counterplay.poker.poker_game import standard_name
 from counterplay.poker.rules import Betting
 
@@ -93,6 +93,21 @@ def beginnings(text: str) -> list[str]:
     return [*(text[:place] for place, letter in enumerate(text) if letter != "/" and not letter.isdigit()), text]
 
 
+def check_logs(logs: AnyPath | Sequence[AnyPath], names: Sequence[str], game: GameDefinition) -> list[LogFile]:
+    """The files, after a look at their first hands.
+
+    Raises
+    ------
+    GameError
+        If a file cannot be read or is of another game, or nobody has one of the names.
+    """
+    files = log_files(logs)
+    for file in files:
+        file.check(game, standard_name(game) or "the game")
+    check_names(files, names)
+    return files
+
+
 def sequence_values(
     logs: AnyPath | Sequence[AnyPath], player: str | Sequence[str], game: GameDefinition, broken: str = "refuse"
 ) -> SequenceValues:
@@ -117,10 +132,7 @@ def sequence_values(
     names = [player] if isinstance(player, str) else list(player)
     if broken not in ("refuse", "skip"):
         raise GameError(f"broken hands are refused or skipped; got {broken!r}")
-    files = log_files(logs)
-    for file in files:
-        file.check(game, standard_name(game) or "the game")
-    check_names(files, names)
+    files = check_logs(logs, names, game)
     unit = BIG_BLIND / float(game.big_blind)
     hands = 0
     decisions: dict[str, int] = {}
@@ -132,7 +144,7 @@ def sequence_values(
             except (GameError, ValueError) as error:
                 if broken == "skip":
                     continue
-                raise GameError(f"{file.path}, line {number}: {error}") from None
+                raise GameError(f"{file.path}, line {number}: {error}; correct the line or take it out") from None
             if not set(names) & set(seats):
                 continue
             hands += 1

@@ -52,7 +52,8 @@ def _part_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = report.get("important")
     if found is not None:
         share = f"{found['sequences']:,} betting sequences, {100 * found['share']:.2g} %"
-        rows.append(("cards, important", f"{found['rounds']}; {share}, worth more than {found['threshold']:g}"))
+        where = f" to {found['player']} in {found['hands']:,} logged hands" if found.get("logs") else ""
+        rows.append(("cards, important", f"{found['rounds']}; {share}, worth more than {found['threshold']:g}{where}"))
     tilt = f", in a game tilted {report['tilt']}" if report.get("tilt") else ""
     for part, one in report.get("experts", {}).items():
         if not one["information_sets"]:

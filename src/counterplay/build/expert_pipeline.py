@@ -9,8 +9,8 @@ solved after the base, each in the game that the base leaves of its part, and st
     expert-PART.checkpoint     the run of an expert
     expert-PART.strategy       its strategy
 
-*Important* betting is found in the folder itself: a *scout*, an agent in the cards of the base, plays against itself,
-and what it decides most often, times the pot, is important (``abstraction.importance``).
+*Important* betting is what is decided most often, times the pot (``abstraction.importance``): by a player in logs, if
+the plan names some, else by a *scout*, an agent in the cards of the base that plays against itself.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
 from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 from counterplay.abstraction.cards.expert_buckets import part_bucket_game
 from counterplay.abstraction.experts import Part, label_parts
-from counterplay.abstraction.importance import self_play_values
+from counterplay.abstraction.importance import SequenceValues, check_logs, self_play_values, sequence_values
+from counterplay.build.build_folder import STATE
 from counterplay.build.pipeline import AGENT, CARDS, Pipeline
 from counterplay.build.planning import stand_in
-from counterplay.build.presets import PRESETS
+from counterplay.build.presets import PRESETS, Plan
 from counterplay.build.recipes import IMPORTANT, cut_cards, departures, find_agent
 from counterplay.errors import AbstractionError
+from counterplay.forms import poker_definition
 from counterplay.game.transforms import Tilt, read_tilt
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
@@ -75,6 +77,16 @@ class ExpertPipeline(Pipeline):
     """A build with zones or static experts."""
 
     TITLES: ClassVar[Mapping[str, str]] = Pipeline.TITLES
+
+    def __init__(self, plan: Plan, folder: str | os.PathLike[str], *rest: Any, **named: Any) -> None:
+        if plan.logs and not os.path.isfile(Path(folder) / STATE):  # before there is a folder, and hours are spent
+            check_logs(plan.logs, self._names(plan), poker_definition(plan.game))
+        super().__init__(plan, folder, *rest, **named)
+
+    @staticmethod
+    def _names(plan: Plan) -> list[str]:
+        """The names of the player in the logs."""
+        return [name.strip() for name in str(plan.player).split(",")]
 
     def titles(self) -> dict[str, str]:
         """As ``BuildFolder.titles``, with a stage for the scout, for each expert, and for stitching."""
@@ -161,12 +173,9 @@ class ExpertPipeline(Pipeline):
         found = [part for part, _ in find_agent(self.plan.agent).base if part.startswith(IMPORTANT)]
         return float(found[0].partition(" ")[2]) if found else None
 
-    def _scout(self) -> dict[str, Any]:
-        """Solve the base for a while, let it play against itself, and cut the cards of what is important."""
-        plan, threshold = self.plan, self._important
-        assert threshold is not None
-        assert plan.agent is not None
-        game = self.game
+    def _self_play(self) -> tuple[SequenceValues, int]:
+        """Solve the base for a while and let it play against itself: what betting is worth, and the iterations."""
+        plan, game = self.plan, self.game
         solver = make_solver(game, "external-sampling", memory_limit=self.memory_limit, seed=plan.seed + 1,
                              threads=plan.threads, storage="float32")  # fmt: skip
         left = plan.iterations if plan.seconds is None else super()._seconds_left()
@@ -176,7 +185,20 @@ class ExpertPipeline(Pipeline):
         if solver.advance(until, self._watch("scout", solver, budget, save=False)) == "interrupted":
             raise KeyboardInterrupt
         assert isinstance(solver, BucketSolver)
-        values = self_play_values(game, solver.strategy(), SCOUTED, plan.seed)
+        return self_play_values(game, solver.strategy(), SCOUTED, plan.seed), solver.iterations
+
+    def _logged(self) -> SequenceValues:
+        """What betting is worth to the player of the logs."""
+        self._report(self.titles()["scout"], Progress(0, total=1), "reading logs")
+        return sequence_values(self.plan.logs, self._names(self.plan), self.definition)
+
+    def _scout(self) -> dict[str, Any]:
+        """Find what is important, and cut its cards."""
+        plan, threshold, game = self.plan, self._important, self.game
+        assert threshold is not None
+        assert plan.agent is not None
+        values, iterations = (self._logged(), 0) if plan.logs else self._self_play()
+        hands = values.hands if plan.logs else SCOUTED
         part = values.part(threshold)
         chosen = label_parts(game.tree, [part]) > 0
         decisions = np.bincount(game.tree.round[chosen], minlength=game.rounds).tolist()
@@ -189,8 +211,8 @@ class ExpertPipeline(Pipeline):
         outside = sum((now - before) * number for now, before, number in zip(
             fine, self.plan.recipe().counts(*cards), decisions, strict=True))  # fmt: skip
         share = sum(decisions) / int((game.tree.player >= 0).sum())
-        return {"part": part.text, "rounds": rounds, "decisions": decisions, "share": share, "hands": SCOUTED,
-                "threshold": threshold, "iterations": solver.iterations,
+        return {"part": part.text, "rounds": rounds, "decisions": decisions, "share": share, "hands": hands,
+                "threshold": threshold, "iterations": iterations,
                 "information_sets": game.num_infosets + outside}  # fmt: skip
 
     # ------------------------------------------------------------------------------------------ experts
@@ -315,7 +337,7 @@ class ExpertPipeline(Pipeline):
             **super().report(), "zones": dict(plan.zones), "experts": experts, "tilt": plan.tilt, "recipe": plan.agent,
             "important": None if scout is None else {
                 **{key: scout[key] for key in ("rounds", "decisions", "share", "hands", "threshold")},
-                "sequences": len(Part.parse(scout["part"]).sequences),
+                "logs": list(plan.logs), "player": plan.player, "sequences": len(Part.parse(scout["part"]).sequences),
             },
             "departures": self._departures(),
         }  # fmt: skip
@@ -333,4 +355,5 @@ class ExpertPipeline(Pipeline):
         sizes[""] = int(done["cards"]["information_sets"] if "scout" not in done else done["scout"]["information_sets"])
         cards = [(part, zones[part]) for part, _ in agent.base]
         profile = str(plan.settings.get("profile", "average"))
-        return list(departures(agent, cards, dict(plan.experts), sizes, plan.algorithm, profile))
+        logged = f"{done['scout']['hands']:,} logged hands of {plan.player}" if plan.logs else None
+        return list(departures(agent, cards, dict(plan.experts), sizes, plan.algorithm, profile, logged))

@@ -34,6 +34,7 @@ from counterplay.build.recipes import (
     cut_cards,
     expert_target,
     find_agent,
+    published_agents,
 )
 from counterplay.errors import GameError, MemoryLimitError
 from counterplay.evaluation.lifted_buckets import PUBLIC_INFOSETS, real_infosets
@@ -83,7 +84,8 @@ def make_plan(
     **changes
         Other values for ``seconds``, ``iterations``, ``boards``, ``deals``, ``threads``; those that are None change
         nothing.  ``experts`` are the betting sequences with experts, separated by commas, or ``none``; by default those
-        of ``FIRST_FOLDS`` where there are three players.  ``recipe`` names a published agent (``recipes``).
+        of ``FIRST_FOLDS`` where there are three players.  ``recipe`` names a published agent (``recipes``); one with
+        important betting finds it in ``logs``, paths of logged hands, by the decisions of ``player``, a name in them.
 
     Raises
     ------
@@ -97,6 +99,7 @@ def make_plan(
     chosen = PRESETS[found]
     wanted = {name: value for name, value in changes.items() if value is not None}
     experts, agent = wanted.pop("experts", None), wanted.pop("recipe", None)
+    logs, player = wanted.pop("logs", None) or (), wanted.pop("player", None)
     definition = poker_definition(game)
     fields = _limits(chosen, wanted)
     if definition.players != 2 and "boards" in wanted:
@@ -108,6 +111,7 @@ def make_plan(
         game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, settings=settings, seed=seed,
         **fields,
     )  # fmt: skip
+    plan = dataclasses.replace(plan, **_logs(None if agent is None else str(agent), logs, player))
     if agent is not None:
         _check_alone(str(agent), {"rounds": rounds, "bets": bets, "experts": experts}, objective)
         plan = _agent_plan(plan, definition, chosen, find_agent(str(agent)))
@@ -125,6 +129,23 @@ def _with_iterations(plan: Plan, definition: GameDefinition, preset: Preset) -> 
         return plan
     infosets = _infosets(plan.recipe().counts(*deck_shape(definition)), _counts(definition, plan.bets).decisions)
     return dataclasses.replace(plan, iterations=min(max(ITERATIONS[0], preset.visits * infosets), ITERATIONS[1]))
+
+
+def _logs(recipe: str | None, logs: Sequence[Any], player: str | None) -> dict[str, Any]:
+    """In which logs important betting is looked for, and by whose decisions; refused where it is not looked for."""
+    if not logs and player is None:
+        return {}
+    agents = {name: any(part.startswith(IMPORTANT) for part, _ in one.base) for name, one in published_agents().items()}
+    known = " and ".join(name for name, found in agents.items() if found)
+    if recipe is None or not agents.get(recipe, True):
+        given = "--log" if logs else "--player"
+        of = "there is no recipe" if recipe is None else f"the recipe {recipe} has none"
+        raise GameError(f"logs show important betting, for the recipes {known}; {of}, leave out {given}")
+    if not logs:
+        raise GameError(f"no log is given in which {player!r} plays; add --log FILE, or leave out --player")
+    if player is None:
+        raise GameError("say whose decisions in the logs count: --player NAME")
+    return {"logs": tuple(str(path) for path in logs), "player": player}
 
 
 def _check_alone(recipe: str, given: Mapping[str, Any], objective: str) -> None:

@@ -128,6 +128,8 @@ class Plan:
     tilt: str | None = None  # of the game of the experts
     agent: str | None = None  # the published agent whose recipe this is
     infosets: int | None = None  # what a zone that is found while building may still take
+    logs: tuple[str, ...] = ()  # in which it is found, and whose decisions count; without logs by play of the base
+    player: str | None = None
 
     def recipe(self) -> CardRecipe:
         """The buckets of each round."""
@@ -136,6 +138,6 @@ class Plan:
     def differences(self, other: Mapping[str, Any]) -> list[str]:
         """The settings in which another plan differs, as texts."""
         own, other = (json.loads(json.dumps(one)) for one in (dataclasses.asdict(self), dict(other)))  # no tuples
-        new = {"objective": "equilibrium", "trunk": 0, "responses": None, "zones": [], "experts": []}
+        new = {"objective": "equilibrium", "trunk": 0, "responses": None, "zones": [], "experts": [], "logs": []}
         there = {name: other.get(name, new.get(name)) for name in own}
         return [f"{name} is {there[name]!r} there" for name in own if own[name] != there[name]]

@@ -191,12 +191,13 @@ def expert_target(agent: PublishedAgent, infosets: int) -> float:
 
 def departures(
     agent: PublishedAgent, zones: Iterable[tuple[str, str]], experts: Mapping[str, str], sizes: Mapping[str, int],
-    algorithm: str, profile: str,
+    algorithm: str, profile: str, logged: str | None = None,
 ) -> tuple[str, ...]:  # fmt: skip
     """What differs from the published agent, a line each.
 
     ``zones`` are the cards of its parts as they were cut, ``experts`` those of its experts; ``sizes`` are the
-    information sets: of the base, under ``""``, and of experts by their parts.
+    information sets: of the base, under ``""``, and of experts by their parts.  ``logged`` says in which hands
+    important betting was found; None if by play of the base against itself.
     """
     lines = []
     for (part, before), (_, now) in zip(agent.base, zones, strict=True):
@@ -219,5 +220,6 @@ def departures(
         many = f", {agent.expert_iterations:,} of experts" if agent.expert_iterations else ""
         lines.append(f"iterations by the time of the preset in place of {agent.iterations:,}{many}")
     if any(part.startswith(IMPORTANT) for part, _ in agent.base):
-        lines.append("important betting by play of the base against itself in place of logs of the competition")
+        found = "by play of the base against itself" if logged is None else f"from {logged}"
+        lines.append(f"important betting {found} in place of logs of the competition of 2011 and 2012")
     return tuple(lines)

@@ -15,6 +15,7 @@ from counterplay.cli.abstract import ROUNDS_HELP
 from counterplay.cli.common import note, print_json, say, say_next, table
 from counterplay.cli.completions import complete_preset
 from counterplay.cli.running import live_progress, time_left
+from counterplay.errors import GameError
 from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
@@ -32,11 +33,28 @@ RECIPE_HELP = (
     "A published agent, cut to the preset: 2009, 2009-tbr, 2010, 2010-tbr, 2011, 2012, 2013 (three players), 797m, "
     "nolimit-2011."
 )
+LOG_HELP = (
+    "With the recipes 2012 and 2013: logged hands (ACPC log, .phh, .phhs) in which important betting is found; others "
+    "may follow: --log *.log.  Without logs the agent plays against itself."
+)
 OBJECTIVE_HELP = "equilibrium, or unexploitable: what loses least in the real game (CFR-BR), beside the equilibrium."
+
+
+MoreLogs = Annotated[list[Path] | None, typer.Argument(metavar="LOG", help="More logs, after --log.")]
+Log = Annotated[list[Path] | None, typer.Option("--log", "--logs", help=LOG_HELP)]
+Player = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Whose decisions in the logs count; A,B are one player.")
+]
+Bets = Annotated[str | None, typer.Option(help="Betting abstraction of a no-limit game, such as fcpa or 0.5,1,allin.")]
+Boards = Annotated[int | None, typer.Option(help="Boards sampled for the bucket pair counts, if there are many.")]
+Cache = Annotated[
+    Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
+]
 
 
 def command(
     game: o.GameName,
+    more_logs: MoreLogs = None,
     preset: Annotated[
         str,
         typer.Option(
@@ -50,21 +68,17 @@ def command(
     objective: Annotated[str, typer.Option(help=OBJECTIVE_HELP)] = "equilibrium",
     experts: Annotated[str | None, typer.Option(metavar="SEQUENCES|none", help=EXPERTS_HELP)] = None,
     recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP)] = None,
+    log: Log = None,
+    player: Player = None,
     rounds: Annotated[str | None, typer.Option(help=f"In place of the preset's cards. {ROUNDS_HELP}")] = None,
-    bets: Annotated[
-        str | None, typer.Option(help="Betting abstraction of a no-limit game, such as fcpa or 0.5,1,allin.")
-    ] = None,
+    bets: Bets = None,
     seconds: Annotated[float | None, typer.Option(help="All stages together, in place of the preset's.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of the solver, in place of a time.")] = None,
-    boards: Annotated[
-        int | None, typer.Option(help="Boards sampled for the bucket pair counts, if there are many.")
-    ] = None,
+    boards: Boards = None,
     deals: Annotated[int | None, typer.Option(help="Different deals of each match.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     threads: Annotated[int | None, typer.Option(help="Threads, in place of the preset's.")] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
-    ] = None,
+    cache: Cache = None,
     memory_limit: o.MemoryLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: o.AsJson = False,
@@ -75,9 +89,13 @@ def command(
     """
     from counterplay.build import build
 
+    if more_logs and not log:
+        raise GameError(f"say what {more_logs[0]} is: --log FILE or --out FOLDER")
+    logs = [str(path) for path in (*(log or ()), *(more_logs or ()))]
     chosen: dict[str, Any] = {
         "rounds": rounds, "bets": bets, "seconds": seconds, "iterations": iterations, "boards": boards, "deals": deals,
         "threads": threads, "cache": cache, "objective": objective, "experts": experts, "recipe": recipe,
+        "logs": logs or None, "player": player,
     }  # fmt: skip
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
@@ -85,7 +103,7 @@ def command(
         except KeyboardInterrupt:
             note("stopped; finished stages are kept, and this resumes the build:")
             options = {"preset": preset, "out": out, "seed": seed or None, "memory-limit": memory_limit, **chosen}
-            note(f"  {_again(game, options)}")
+            note(f"  {_again(game, {**options, 'log': options.pop('logs')})}")
             return 130
     folder = Path(report["folder"])
     plot = _plot(folder, report)
@@ -98,7 +116,8 @@ def command(
 
 def _again(game: str, options: dict[str, Any]) -> str:
     """The command with these options, which can be pasted."""
-    words = [f"--{name}={value}" for name, value in options.items() if value is not None]
+    given = {name: value if isinstance(value, list) else [value] for name, value in options.items()}
+    words = [f"--{name}={value}" for name, values in given.items() for value in values if value is not None]
     return shlex.join(["counterplay", "build", game, *words])
 
 

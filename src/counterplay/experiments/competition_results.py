@@ -3,6 +3,8 @@
 Gibson 2014, tables 8.1 to 8.4, which are ``shared/competition_results.csv``: winnings by *bankroll*, over all pairs of
 opponents, and in each round of the *run-off*, after which the agent with the least leaves.  The agents of others are
 not available, so nothing is reproduced; ``folder`` puts a tournament of our own under them, in the same form.
+The bankroll event of 2013 has no table, and all that is said of the agent that entered it for Alberta is that it models
+its opponents and has another author (section 8.4); so there is no recipe of it in ``build.recipes``.
 Table 8.2 calls one agent Bnold3 in four rounds and Bnold4 in the fifth; it is one here.
 """
 
