@@ -39,6 +39,10 @@ class StrategyError(CounterplayError):
     """A profile that does not fit the game, or a file of counterplay's that is damaged or foreign."""
 
 
+class OtherGameError(StrategyError):
+    """A checkpoint of another game than the one that is given."""
+
+
 class UnknownInfosetError(StrategyError, KeyError):
     """An infoset that a strategy does not have, by ``strategy["K:"]``."""
 

@@ -148,9 +148,38 @@ def test_a_checkpoint_of_a_part_says_what_it_needs(run: Run, base: Path, capsys:
     run(*words, "--checkpoint", kept)
     assert main(["solve", "--resume", str(kept)]) == 2
     assert f"counterplay solve GAME --part kk/b --fix BASE --resume {kept}" in capsys.readouterr().err
-    TabularStrategy.random("leduc", 2).save(base)
-    assert main(["solve", "leduc", "--part", "kk/b", "--fix", str(base), "--resume", str(kept)]) == 2
-    assert "is a checkpoint of" in capsys.readouterr().err
+
+
+def test_a_part_that_is_resumed_with_something_else(
+    run: Run, bucket_base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says what differs: the game, the part, or else the base."""
+    base = tmp_path / "base"
+    TabularStrategy.random("leduc", 1).save(base)
+    kept, buckets, whole = tmp_path / "kept", tmp_path / "buckets", tmp_path / "whole"
+    run("solve", "leduc", "--part", "kk/b", "--fix", base, "--iterations", "20", "-q", "--checkpoint", kept)
+    words = ("--part", "cc/r", "--fix", bucket_base, "--iterations", "20", "-q")
+    run("solve", "leduc_limit_2p", *words, "--checkpoint", buckets)
+    run("solve", "leduc", "--iterations", "20", "-q", "--checkpoint", whole)
+    TabularStrategy.random("leduc", 2).save(tmp_path / "other")
+    TabularStrategy.random("leduc(ranks=4)", 2).save(tmp_path / "larger")
+    coarse = str(tmp_path / "fine.cpa")
+    for game, part, fix, path, message in (
+        ("leduc(ranks=4)", "kk/b", "larger", kept, "its game is leduc, not leduc(ranks=4);"),
+        ("leduc(ranks=4)", "kk/b", base, kept, "its game is leduc, not leduc(ranks=4);"),
+        ("leduc(ranks=4)", "kb", "larger", kept, "its game is leduc, not leduc(ranks=4) and its part is kk/b, not kb;"),
+        ("leduc", "kb", base, kept, "its part is kk/b, not kb;"),
+        ("leduc", "kk/b", "other", kept, "its base plays otherwise than "),
+        ("leduc_limit_2p", "cr", bucket_base, buckets, "its part is cc/r, not cr;"),
+        ("kuhn_limit_2p", "cr", "uniform", buckets, "its game is leduc_limit_2p, not kuhn_limit_2p"),
+        ("leduc", "kk/b", base, whole, "it solves the whole game, not the part kk/b;"),
+    ):
+        file = fix if fix == "uniform" else str(tmp_path / fix)
+        assert main(["solve", game, "--part", part, "--fix", file, "--resume", str(path)]) == 2
+        assert f"{path} is a checkpoint of another run: {message}" in capsys.readouterr().err
+    words = ("--part", "cc/r", "--fix", str(bucket_base), "--cards", coarse, "--resume", str(buckets))
+    assert main(["solve", "leduc_limit_2p", *words]) == 2
+    assert "or it has other card abstractions; give the same again" in capsys.readouterr().err
 
 
 def test_parts_of_compiled_games_and_of_games_by_hand() -> None:

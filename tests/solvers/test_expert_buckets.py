@@ -16,7 +16,7 @@ from counterplay.abstraction.cards.expert_buckets import part_bucket_game, part_
 from counterplay.abstraction.part_games import PartGame
 from counterplay.errors import AbstractionError, SolverError
 from counterplay.evaluation import evaluate
-from counterplay.forms import GameForms
+from counterplay.forms import GameForms, form_sizes
 from counterplay.kernels.walks import alias_columns, random_state
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import build_betting_tree
@@ -25,8 +25,10 @@ from counterplay.poker.buckets.prefix_sampler import PrefixSampler
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.raise_sizes import bet_abstraction
 from counterplay.poker.rules import Betting
+from counterplay.solvers import make_solver
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BucketSolver
+from counterplay.solvers.form_memory import solver_memory
 from counterplay.solvers.mccfr import MccfrConfig
 from counterplay.strategy import BucketStrategy
 from counterplay.strategy.composed import stitch
@@ -276,3 +278,23 @@ def test_sizes_with_other_bets_are_those_of_the_betting_tree(bets: str) -> None:
         points, pairs = part_points(rules, [part], sizes)[0]
         assert np.sum(points) == len(chosen)
         assert np.sum(pairs) == tree.num_children[chosen].sum()
+
+
+def test_memory_is_given_for_just_the_algorithms_that_take_cards_of_a_part(tmp_path: Path) -> None:
+    CardAbstraction.single((3, 2), (1, 1)).save(tmp_path / "coarse")
+    CardAbstraction.lossless((3, 2), (1, 1)).save(tmp_path / "fine")
+    names = {}
+    for files in (["coarse"], ["coarse", "r=fine"]):
+        cards = [f"r={tmp_path / 'fine'}" if file.startswith("r=") else tmp_path / file for file in files]
+        forms = GameForms(NAME, cards=cards)
+        size = next(size for size in form_sizes(forms) if size.form == "buckets")
+        names[len(files)] = {name for name in solver_memory(forms, size) if "," not in name}
+    game = forms.buckets()
+    assert names[2] < names[1]
+    for name in names[1]:
+        algorithm, _, trunk = name.partition(" trunk=")
+        if name in names[2]:
+            make_solver(game, algorithm).step(1)
+            continue
+        with pytest.raises(SolverError, match="one card abstraction for all betting"):
+            make_solver(game, algorithm, **({"trunk": int(trunk)} if trunk else {}))

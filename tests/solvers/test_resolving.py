@@ -299,6 +299,9 @@ def test_time_runs_out() -> None:
     point = next(public_points(tree, tables, after_deals(1)))
     late = resolve(tree, point, 0, tables[0], Until(seconds=1e-9, iterations=1000))
     assert (late.finished, late.iterations) == (False, 0)
+    easy = resolve(tree, point, 0, tables[0], Until(seconds=1e-9, exploitability=1e6))
+    assert easy.error <= 1e6
+    assert (easy.finished, easy.iterations) == (False, 0)  # exact enough, but nothing was solved
     done = resolve(tree, point, 0, tables[0], Until(seconds=60, exploitability=1e-6))
     assert done.finished
     assert done.error <= 1e-6

@@ -10,6 +10,7 @@ import pytest
 
 import counterplay as cp
 from counterplay.abstraction.cards import CardAbstraction, part_bucket_game
+from counterplay.abstraction.experts import label_parts, validate_partition
 from counterplay.abstraction.part_games import PartGame
 from counterplay.errors import AbstractionError, StrategyError
 from counterplay.evaluation import evaluate
@@ -113,6 +114,30 @@ def test_an_expert_of_an_expert_replaces_it() -> None:
     np.testing.assert_array_equal(taken.weights, one.weights)
     with pytest.raises(AbstractionError, match="is itself stitched inside that part"):
         stitch(base, {"c": found})
+
+
+def test_parts_inside_parts_take_two_stitches() -> None:
+    """Condition 3 holds for each stitch, not for all parts; what is played is what the twin stitches in two layers."""
+    game, tree = make("leduc(ranks=2)"), cp.compile_game("leduc(ranks=2)")
+    profiles = [random_profile(game, seed) for seed in range(3)]
+    base, outer, inner = (to_profile(tree, one) for one in profiles)
+    both = label_parts(tree, ["b"])
+    both[label_parts(tree, ["br"]) > 0] = 2
+    with pytest.raises(AbstractionError, match="condition 3"):
+        validate_partition(tree, both)
+    with pytest.raises(AbstractionError, match="the parts 'b' and 'br' overlap"):
+        stitch(base, {"b": outer, "br": inner})
+    found = stitch(stitch(base, {"b": outer}), {"br": inner})
+    everybody = (0, 1)
+    once = stitched(game, profiles[0], [profiles[1]], lambda d, player: part_at(d, player, [(["b"], everybody)]))
+    plain = stitched(game, once, [profiles[2]], lambda d, player: part_at(d, player, [(["br"], everybody)]))
+    assert isinstance(found, TabularStrategy)
+    np.testing.assert_array_equal(found.table, to_profile(tree, plain).table)
+    np.testing.assert_allclose(evaluate(found, tree).value, expected_values(game, plain), atol=1e-12)
+    inside = PartGame.of(tree, "br", stitch(base, {"b": outer}).table)  # type: ignore[attr-defined]
+    own = inner.table[np.repeat(inside.free, np.diff(tree.infoset_offset))]
+    solved = evaluate(TabularStrategy.from_tree(inside.tree, own), inside.tree)
+    np.testing.assert_allclose(solved.value, evaluate(found, tree).value, atol=1e-12)
 
 
 def test_files(tmp_path: Path) -> None:

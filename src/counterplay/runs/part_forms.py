@@ -11,6 +11,7 @@ import functools
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterplay.abstraction.cards.expert_buckets import part_bucket_game, split_cards
@@ -180,3 +181,23 @@ def part_of_checkpoint(name: str) -> tuple[str, str, str | None] | None:
     if found is None:
         return None
     return found[1], found[2], None if found[3] is None else found[3].removeprefix(" forgetting ")
+
+
+def unlike_part(header: Mapping[str, Any], forms: PartForms, mismatch: bool) -> str:
+    """How the run of a checkpoint differs from the game, the part and the base that are given, for errors.
+
+    ``mismatch`` says that they were opened and differ in something; if neither game nor part does, it is the base, or
+    what the part's players see.  Empty if nothing is known to differ.
+    """
+    known = part_of_checkpoint(str(header["game"]))
+    name, part = (str(header["game"]), header.get("part")) if known is None else known[:2]
+    given = forms.name if forms.forgotten is None else forms.name.partition(" forgetting ")[0]
+    found = [] if name == given else [f"its game is {name}, not {given}"]
+    if part is None:
+        found.append(f"it solves the whole game, not the part {forms.part.text}")
+    elif part != forms.part.text:
+        found.append(f"its part is {part}, not {forms.part.text}")
+    if not found and mismatch:
+        what = "card abstractions" if forms.in_buckets else "forgotten information"
+        found.append(f"its base plays otherwise than {forms.fix}, or it has other {what}")
+    return " and ".join(found)

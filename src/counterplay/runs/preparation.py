@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from counterplay.abstraction.cards.expert_buckets import split_cards
 from counterplay.abstraction.experts import Part
 from counterplay.abstraction.infosets.by_name import split_name
-from counterplay.errors import MemoryLimitError, SolverError
+from counterplay.errors import CounterplayError, MemoryLimitError, OtherGameError, SolverError, StrategyError
 from counterplay.forms import GameForms, GameLike
 from counterplay.poker.buckets.board_sampler import count_boards
 from counterplay.poker.postflop import SUBGAME
 from counterplay.runs.options import RunOptions, Target
-from counterplay.runs.part_forms import PartForms, part_of_checkpoint
+from counterplay.runs.part_forms import PartForms, part_of_checkpoint, unlike_part
 from counterplay.runs.run import Run
 from counterplay.runtime.memory import check_memory
 from counterplay.solvers.cfr import CFR_PRESETS, config_with
@@ -115,8 +115,8 @@ def _part_forms(game: GameLike, options: RunOptions, forget: Sequence[str]) -> P
     )  # fmt: skip
 
 
-def _resumed_part(path: str | os.PathLike[str], game: GameLike | None, options: RunOptions) -> tuple[Any, GameForms]:
-    """The game of a part whose checkpoint is resumed, and its forms; game, part and base are given again."""
+def _resumed_part(path: str | os.PathLike[str], game: GameLike | None, options: RunOptions) -> tuple[Solver, GameForms]:
+    """The solver of a part whose checkpoint is resumed, and its forms; game, part and base are given again."""
     header = checkpoint_header(path)
     known = part_of_checkpoint(str(header["game"]))
     base, files = split_cards(header.get("cards", ()))
@@ -135,7 +135,16 @@ def _resumed_part(path: str | os.PathLike[str], game: GameLike | None, options: 
     elif not options.cards and options.fix in TRIVIAL:
         options = dataclasses.replace(options, cards=tuple(base))
     forms = _part_forms(game, options, forget)
-    return (forms.buckets() if forms.in_buckets else forms.history()), forms
+    try:
+        opened = forms.buckets() if forms.in_buckets else forms.history()
+        return resume_solver(path, opened, options.memory_limit), forms
+    except CounterplayError as error:
+        different = unlike_part(header, forms, isinstance(error, OtherGameError))
+        if not different:
+            raise
+        raise StrategyError(
+            f"{path} is a checkpoint of another run: {different}; give the same again, or solve without --resume"
+        ) from error
 
 
 def prepare_spot(
@@ -171,8 +180,8 @@ def prepare_resume(
     header = checkpoint_header(path)
     form = checkpoint_solver(path).form_name
     if options.part is not None or header.get("part") or part_of_checkpoint(str(header["game"])):
-        opened, part = _resumed_part(path, game, options)
-        return _ready(resume_solver(path, opened, options.memory_limit), target, options, part)
+        solver, forms = _resumed_part(path, game, options)
+        return _ready(solver, target, options, forms)
     forms = GameForms(
         str(header["game"]) if game is None else game, memory_limit=options.memory_limit, progress=options.opening
     )

@@ -50,6 +50,11 @@ BUCKET_PRESETS: Mapping[str, MccfrConfig] = {**MCCFR_PRESETS, "pcs-boards": Mccf
 """The algorithms for bucket games by name."""
 
 
+def takes_experts(config: MccfrConfig) -> bool:
+    """Whether buckets may depend on the betting; walks of boards take one bucket a round."""
+    return config.sampling != "public"
+
+
 class BucketSolver(BucketTables, MccfrSolver):
     """Monte Carlo CFR on a bucket game."""
 
@@ -59,8 +64,8 @@ class BucketSolver(BucketTables, MccfrSolver):
 
     @property
     def takes_experts(self) -> bool:  # type: ignore[override]
-        """Whether buckets may depend on the betting; walks of boards take one bucket a round."""
-        return self.config.sampling != "public"
+        """As ``BucketTables.takes_experts``."""
+        return takes_experts(self.config)
 
     restricted_presets = (*MccfrSolver.restricted_presets, "pcs-boards")
 

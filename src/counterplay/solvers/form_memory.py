@@ -6,7 +6,7 @@ from counterplay.forms import FormSize, GameForms, poker_definition
 from counterplay.kernels.walks import walk_bytes
 from counterplay.poker.buckets.bucket_counts import BucketGameSize
 from counterplay.poker.buckets.trunk_sampler import round_indexer
-from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_tables
+from counterplay.solvers.bucket_mccfr import BUCKET_PRESETS, predicted_tables, takes_experts
 from counterplay.solvers.cfr import CFR_PRESETS, CfrSolver
 from counterplay.solvers.mccfr import MCCFR_PRESETS, MccfrSolver
 from counterplay.solvers.public_tree_tables import table_type
@@ -51,10 +51,12 @@ def _buckets(forms: GameForms) -> dict[str, int]:
     for name in (*BUCKET_PRESETS, *CFR_PRESETS):
         if name not in MCCFR_PRESETS and forms.game.players != 2:
             continue
+        if size.experts and not (name in BUCKET_PRESETS and takes_experts(BUCKET_PRESETS[name])):
+            continue
         for profile in ("average", "last"):
             title = name if profile == "average" else f"{name}, last"
             memory[title] = predicted_tables(size, name, {"profile": profile})
-    if forms.game.players == 2 and forms.raises is None:
+    if forms.game.players == 2 and forms.raises is None and not size.experts:
         memory |= _trunks(forms, size)
     return memory
 

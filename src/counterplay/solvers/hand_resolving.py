@@ -169,6 +169,8 @@ class HandResolver:
         found = resolve(tree, PublicPoint(0, 0, roots, roots, masses), player, own, until, config)
         found = dataclasses.replace(found, seconds=time.perf_counter() - clock)
         solution = HandSolution(player, PublicIndex(found.subgame.tree), found)
+        if not found.iterations:
+            return Unsolved(f"time ran out after {found.seconds:.2f} s, before the first iteration")
         return solution if found.finished else Unsolved(f"time ran out after {solution.summary}")
 
     def _range(self, node: int, board: tuple[int, ...], player: int) -> NDArray[np.float64]:

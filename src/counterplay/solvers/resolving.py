@@ -53,7 +53,7 @@ class Resolved:
     * ``error``: safe, what the opponent can win beyond ``offered`` by all hands; unsafe, what both players can win by
       best responses in the subgame.  In chips, times the probability of coming there
     * ``iterations``, ``seconds``: of the solver, and of everything
-    * ``finished``: whether it stopped for another reason than time, or is exact enough all the same
+    * ``finished``: whether it did all iterations, or is exact enough, which at least one iteration is needed for
     """
 
     subgame: SubgameTree
@@ -154,8 +154,9 @@ def resolve(
             check = next_check(solver.iterations, solver.check_ratio)
         finished = finished or solver.iterations == most
     error = judge.error()
+    if not finished and solver.iterations and error <= goal:  # time ran out between two checks
+        finished = judge.gap() <= goal
     seconds = time.perf_counter() - clock
-    finished = finished or error <= goal
     return Resolved(subgame, solver.strategy(), offered, error, solver.iterations, seconds, finished)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.errors import CounterplayError, GameError, SolverError, StrategyError
+from counterplay.errors import CounterplayError, GameError, OtherGameError, SolverError, StrategyError
 from counterplay.evaluation.measurement import Measurement, measure_strategy
 from counterplay.forms import GameLike, open_game
 from counterplay.kernels.history.passes import FormArrays, form_arrays
@@ -357,7 +357,7 @@ class Solver(ABC):
             raise StrategyError(f"{damaged}: {error}") from None
         try:
             if not solver.fits(header):
-                raise StrategyError(f"{path} is a checkpoint of {unlike(name, solver.name)}")
+                raise OtherGameError(f"{path} is a checkpoint of {unlike(name, solver.name)}")
             solver.fill(tables, header["state"])
             solver.seconds, solver.cpu_seconds = header["seconds"], header["cpu_seconds"]
             solver.curve = [Progress(*point) for point in header["curve"]]

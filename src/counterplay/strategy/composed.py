@@ -4,6 +4,11 @@ Gibson 2014, definitions 2.8 and 7.1: the base plays in part 0, expert j in part
 other: by infosets, a table whose rows are those of the base or of an expert; by buckets, one whose buckets depend on
 the betting (``poker.buckets.bucket_game``), so that every expert keeps its own card abstraction.  What it plays is what
 its parts play, to the bit.
+
+The base may be stitched itself, and parts may lie inside its parts, as in the agent of 2010 (section 8.1): its base has
+other cards once a player has folded, and its experts play after some folds.  Condition 3 of grafting partitions then
+holds for each stitch, whose base is one strategy whatever it is made of, and not for all parts at once: what follows an
+expert of the base may lie in an expert of the second stitch, which should be solved with the stitched base.
 """
 
 from __future__ import annotations
