@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import gc
 import math
 import random
+import weakref
 
 import numpy as np
 import pytest
@@ -273,6 +275,20 @@ tree_of = functools.lru_cache(build_betting_tree)
 def choices(game: GameDefinition, bets: BetAbstraction, after: str) -> list[str]:
     tree = tree_of(game, bets)
     return tree.actions(tree.find(Betting.after(game, after)))
+
+
+def test_a_tree_that_is_in_use_is_shared() -> None:
+    """It is built once, for equal rules and bets, and let go with its last user."""
+    rules, bets = TWO_ROUNDS, bet_abstraction("fcpa")
+    tree, other = build_betting_tree(rules, bets), build_betting_tree(rules, bet_abstraction("fchpa"))
+    assert build_betting_tree(dataclasses.replace(rules), bet_abstraction("fcpa")) is tree
+    assert other is not tree
+    with pytest.raises(MemoryLimitError, match="2 are allowed"):
+        build_betting_tree(rules, bets, max_nodes=2)
+    known = weakref.ref(tree)
+    del tree
+    gc.collect()
+    assert known() is None
 
 
 def test_pot_raises() -> None:

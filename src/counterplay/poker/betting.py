@@ -12,6 +12,7 @@ with a multiplicity, so trees far too large for memory are counted exactly.
 from __future__ import annotations
 
 import dataclasses
+import weakref
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -205,7 +206,7 @@ def count_actions(game: GameDefinition, bets: BetAbstraction | None = None, afte
 def build_betting_tree(
     game: GameDefinition, bets: BetAbstraction | None = None, max_nodes: int = 100_000_000
 ) -> BettingTree:
-    """Build the betting tree of a game.
+    """Build the betting tree of a game, or return the one that is still in use: that of three players takes 0.8 GB.
 
     Raises MemoryLimitError if the tree has more than ``max_nodes`` nodes; it is counted first.
     """
@@ -214,6 +215,9 @@ def build_betting_tree(
         raise MemoryLimitError(
             f"the betting tree has {nodes:,} nodes and {max_nodes:,} are allowed; use a betting abstraction"
         )
+    shared = _in_use.get((game, bets))
+    if shared is not None:
+        return shared
     rules = _Rules(game, bets)
     rows = rules.start("")
     tree = _empty_tree(game, nodes)
@@ -230,7 +234,14 @@ def build_betting_tree(
         tree.parent[below] = np.repeat(first + acting, counts)
         tree.action[below] = actions
         first, size, rows = size, size + len(children), children
+    _in_use[game, bets] = tree
     return tree
+
+
+_in_use: weakref.WeakValueDictionary[tuple[GameDefinition, BetAbstraction | None], BettingTree] = (
+    weakref.WeakValueDictionary()
+)
+"""The trees that somebody holds, by what they are of: strategies and solvers of one game share theirs."""
 
 
 def _empty_tree(game: GameDefinition, nodes: int) -> BettingTree:
