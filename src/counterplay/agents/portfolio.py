@@ -142,16 +142,21 @@ class Portfolio:
             there.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StrategyError(f"cannot write {there}: {error.strerror or error}") from None
-        rows: list[MemberRow] = []
         for member in self.members:
-            file = f"{member.name}{STRATEGY}"
-            member.strategy.save(there / file)
-            rows.append({"name": member.name, "strategy": file, "exploitability": member.exploitability})
+            member.strategy.save(there / f"{member.name}{STRATEGY}")
+        self.save_manifest(there)
+
+    def save_manifest(self, folder: str | os.PathLike[str]) -> None:
+        """Write the manifest into a folder that has the strategies."""
+        rows: list[MemberRow] = [
+            {"name": one.name, "strategy": f"{one.name}{STRATEGY}", "exploitability": one.exploitability}
+            for one in self.members
+        ]
         manifest: Manifest = {
             "portfolio": FORMAT, "game": self.game, "equilibrium": self.names[self.equilibrium], "members": rows,
             "select": self.select, "settings": dict(self.settings),
         }  # fmt: skip
-        write_text(there / PORTFOLIO, json.dumps(manifest, indent=1) + "\n")
+        write_text(Path(folder) / PORTFOLIO, json.dumps(manifest, indent=1) + "\n")
 
 
 def load_portfolio(

@@ -15,7 +15,9 @@ from counterplay.build.build_report import markdown_build
 from counterplay.build.expert_pipeline import ExpertPipeline
 from counterplay.build.pipeline import Pipeline
 from counterplay.build.planning import make_plan
+from counterplay.build.polaris_pipeline import PolarisPipeline
 from counterplay.build.presets import Plan
+from counterplay.build.response_pipeline import ResponsePipeline
 from counterplay.build.unexploitable import UnexploitablePipeline
 from counterplay.runtime.array_cache import default_cache
 from counterplay.runtime.lazy import callable_package
@@ -46,7 +48,8 @@ def build(
     game : str
         A poker game with a definition, by name or file.
     preset : str
-        tiny (seconds), laptop (ten minutes on two cores) or evening (two hours).
+        tiny (seconds), laptop (ten minutes on two cores) or evening (two hours); polaris or portfolio (half an hour)
+        build several strategies, among which an adaptive agent chooses.
     out : path, optional
         The folder; by default GAME-PRESET, with the recipe or the objective if one is given.
     cache : path, optional
@@ -77,6 +80,10 @@ def build(
 
 def pipeline_of(plan: Plan) -> type[Pipeline]:
     """The pipeline that carries out a plan."""
+    if plan.members:
+        return PolarisPipeline
+    if plan.clusters:
+        return ResponsePipeline
     if plan.objective == "unexploitable":
         return UnexploitablePipeline
     return ExpertPipeline if plan.zones or plan.experts or plan.agent else Pipeline

@@ -11,6 +11,8 @@ from counterplay.runtime.number_text import figure
 
 def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was built and what was measured, as rows of name and text."""
+    if "members" in report:
+        return _portfolio_rows(report)
     rows = [("cards", f"{report['rounds']}, {report['abstraction_information_sets']:,} information sets")]
     rows += _part_rows(report)
     if report["bets"] is not None:
@@ -35,14 +37,44 @@ def build_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows += _real_rows(report)
     if both is not None:
         rows += _equilibrium_rows(both)
+    rows += _match_rows(report)
+    if report["losses"]:
+        rows.append(("not ready", f"it loses to {', to '.join(report['losses'])}: give it more time with --seconds"))
+    return rows
+
+
+def _match_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was won, and what differs from a published agent."""
+    rows = []
     for name, row in report["matches"].items():
         margin = "" if row["mbb_95"] is None else f" ± {figure(row['mbb_95'], 3)}"
         won = f"{figure(row['mbb'], sign=True)}{margin} mbb/g"
         rows.append((f"against {name}", f"{won} in {row['hands']:,} duplicate hands"))
-    rows += [("unlike the published agent" if place == 0 else "", text)
-             for place, text in enumerate(report.get("departures", ()))]  # fmt: skip
+    departures = report.get("departures", ())
+    return rows + [("unlike the published agent" if place == 0 else "", text) for place, text in enumerate(departures)]
+
+
+def _portfolio_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The members of a portfolio: what each is, and what it loses in the real game."""
+    rows = []
+    for name, one in report["members"].items():
+        tilt = "" if one.get("tilt") in (None, "none") else f", in a game tilted {one['tilt']}"
+        size = f"{one['information_sets']:,} information sets, {one['iterations']:,} iterations{tilt}"
+        rows.append((name, f"{one['rounds']}, {size}"))
+        if one.get("opponents"):
+            rows.append(("", f"a response to {', '.join(one['opponents'])} in {one['hands']:,} hands"))
+        if one.get("inside_mbb") is not None:
+            won = "" if one["wins_mbb"] is None else f"; wins {figure(one['wins_mbb'], 3)} from the model"
+            rows.append(("", f"exploitability {figure(one['inside_mbb'], 3)} mbb/g in the bucket game{won}"))
+        rows += [(name if title == "in the real game" else f"{name} {title}", text)
+                 for title, text in _real_rows(one)]  # fmt: skip
+        if one.get("published_mbb") is not None:
+            rows.append(("", f"published, in limit hold'em: {one['published_mbb']:g} mbb/g"))
+        rows += [("warning", text) for text in one.get("notes", ())]
+    rows.append(("solved by", report["algorithm"]))
+    rows += _match_rows(report)
     if report["losses"]:
-        rows.append(("not ready", f"it loses to {', to '.join(report['losses'])}: give it more time with --seconds"))
+        rows.append(("note", f"it loses to {', to '.join(report['losses'])}: give it more time with --seconds"))
     return rows
 
 
@@ -83,10 +115,11 @@ def _equilibrium_rows(both: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def markdown_build(report: Mapping[str, Any]) -> str:
     """The report as a page."""
+    whole = "Portfolio: this folder" if "members" in report else "Strategy: `agent.strategy`"
     lines = [
         f"# {report['game']}, preset {report['preset']}, objective {report['objective']}",
         "",
-        f"Strategy: `agent.strategy`; {report['seconds']:.0f} seconds, {report['cpu_seconds']:.0f} of processors.",
+        f"{whole}; {report['seconds']:.0f} seconds, {report['cpu_seconds']:.0f} of processors.",
         "Winnings with 95 % confidence intervals over deals; every deal is played in all seatings.",
         "",
         "| | |",

@@ -24,13 +24,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
+from counterplay.abstraction.cards import deck_shape, parse_recipe
 from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 from counterplay.abstraction.cards.expert_buckets import part_bucket_game
 from counterplay.abstraction.experts import Part, label_parts
 from counterplay.abstraction.importance import SequenceValues, check_logs, self_play_values, sequence_values
 from counterplay.build.build_folder import STATE
-from counterplay.build.pipeline import AGENT, CARDS, Pipeline
+from counterplay.build.pipeline import AGENT, Pipeline
 from counterplay.build.planning import stand_in
 from counterplay.build.presets import PRESETS, Plan
 from counterplay.build.recipes import IMPORTANT, cut_cards, departures, find_agent
@@ -39,8 +39,6 @@ from counterplay.forms import poker_definition
 from counterplay.game.transforms import Tilt, read_tilt
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
-from counterplay.runtime.progress import Progress
-from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
@@ -116,26 +114,12 @@ class ExpertPipeline(Pipeline):
     # ------------------------------------------------------------------------------------------ cards
 
     def _cards(self) -> dict[str, Any]:
-        """The cards of the base, then those of zones and experts."""
-        self._build_cards(self.plan.rounds, CARDS)
+        """The cards of zones and experts, then those of the base."""
         for part, rounds in self.plan.zones:
             self._build_cards(rounds, f"zone-{slug(part)}.cpa")
         for rounds, file in {rounds: file for file, rounds in self._expert_files().items()}.items():
             self._build_cards(rounds, file)
-        made = CardAbstraction.load(self.folder / CARDS, verify=False)
-        return {"buckets": list(made.counts()), "recall": made.recall, "information_sets": self.game.num_infosets}
-
-    def _build_cards(self, rounds: str, file: str) -> None:
-        def report(now: Progress) -> None:
-            self._report(self.titles()["cards"], now, now.stage)
-
-        cards = deck_shape(self.definition)
-        if os.path.isfile(self.folder / file):
-            return  # of a stage that was interrupted; files are written as a whole
-        recipe = parse_recipe(rounds, *cards)
-        build_cards(*cards, recipe, None, self.cache, self.plan.threads, report, self.memory_limit).save(
-            self.folder / file
-        )
+        return super()._cards()
 
     def _expert_files(self) -> dict[str, str]:
         """The file of the cards of each expert and its rounds; experts with the same cards share one."""
@@ -242,11 +226,7 @@ class ExpertPipeline(Pipeline):
             self._save()
         goal = state["goals"][0]
         solver = self._expert_solver(part, path)
-        until = Until(iterations=max(1, round(goal))) if self.plan.seconds is None else Until(seconds=goal)
-        if solver.advance(until, self._watch(stage, solver, goal)) == "interrupted":
-            with uninterrupted():
-                solver.save(path)
-            raise KeyboardInterrupt
+        self._advance(stage, solver, goal)
         solver.save(path)
         found = solver.profile()
         if found.abstract.tilt is not None:  # solved in a tilted game, played in the real one

@@ -22,8 +22,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from counterplay.abstraction.cards import build_cards, deck_shape
+from counterplay.abstraction.cards import build_cards, deck_shape, parse_recipe
 from counterplay.abstraction.cards.card_abstraction import KIND as CARD_KIND
+from counterplay.abstraction.cards.card_abstraction import CardAbstraction
 from counterplay.agents.matches import match
 from counterplay.build.build_folder import MATCH, BuildFolder
 from counterplay.build.presets import MOST_BUCKETS, OPPONENTS, Plan
@@ -160,15 +161,11 @@ class Pipeline(BuildFolder):
 
     def report(self) -> dict[str, Any]:
         """All numbers so far."""
-        done, big_blind = self.done, float(self.definition.big_blind)
+        done, big_blind = self.done, self.big_blind
         curve = done.get("solve", {}).get("curve", [])
         last = curve[-1] if curve and curve[-1]["exploitability"] is not None else None
         return {
-            "game": self.plan.game,
-            "preset": self.plan.preset,
-            "objective": self.plan.objective,
-            "rounds": self.plan.rounds,
-            "bets": self.plan.bets,
+            **self.common_report(),
             "abstraction_information_sets": done.get("cards", {}).get("information_sets"),
             "algorithm": self.plan.algorithm,
             "iterations": done.get("solve", {}).get("iterations"),
@@ -182,27 +179,41 @@ class Pipeline(BuildFolder):
             **{key: done.get("real", {}).get(key) for key in ("value", "exploitability", "exploitability_mbb")},
             "reason": done.get("real", {}).get("reason"),
             "bounds": done.get("real", {}).get("bounds"),
+            "curve": curve,
+        }  # fmt: skip
+
+    def common_report(self) -> dict[str, Any]:
+        """What the reports of all builds have."""
+        done, plan = self.done, self.plan
+        return {
+            **{key: getattr(plan, key) for key in ("game", "preset", "objective", "rounds", "bets")},
             "matches": {name: done[MATCH + name] for name in self.opponents if MATCH + name in done},
             "losses": self.losses(),
-            "curve": curve,
             "stages": {name: {key: row[key] for key in ("seconds", "cpu_seconds")} for name, row in done.items()},
             "seconds": sum(row["seconds"] for row in done.values()),
             "cpu_seconds": sum(row["cpu_seconds"] for row in done.values()),
-            "agent": str(self.folder / AGENT),
-            "plan": dataclasses.asdict(self.plan),
-        }  # fmt: skip
+            "agent": self._agent(),
+            "plan": dataclasses.asdict(plan),
+        }
 
     # ------------------------------------------------------------------------------------------ stages
 
     def _cards(self) -> dict[str, Any]:
-        def report(now: Progress) -> None:
-            self._report(self.TITLES["cards"], now, now.stage)
-
-        plan = self.plan
-        deck, shape = deck_shape(self.definition)
-        made = build_cards(deck, shape, plan.recipe(), None, self.cache, plan.threads, report, self.memory_limit)
-        made.save(self.folder / CARDS)
+        self._build_cards(self.plan.rounds, CARDS)
+        made = CardAbstraction.load(self.folder / CARDS, verify=False)
         return {"buckets": list(made.counts()), "recall": made.recall, "information_sets": self.game.num_infosets}
+
+    def _build_cards(self, rounds: str, file: str) -> None:
+        def report(now: Progress) -> None:
+            self._report(self.titles()["cards"], now, now.stage)
+
+        if os.path.isfile(self.folder / file):
+            return  # of a stage that was interrupted; files are written as a whole
+        deck, shape = deck_shape(self.definition)
+        recipe = parse_recipe(rounds, deck, shape)
+        build_cards(deck, shape, recipe, None, self.cache, self.plan.threads, report, self.memory_limit).save(
+            self.folder / file
+        )
 
     def _pairs(self) -> dict[str, Any]:
         """Count how often each pair of buckets occurs, if the bucket game can be measured."""
@@ -249,10 +260,7 @@ class Pipeline(BuildFolder):
         curve: list[dict[str, Any]] = part["curve"]
         spent = self._clock("solve")
         for goal in part["goals"][len(curve) :]:
-            if solver.advance(_until(plan, goal), self._watch("solve", solver, part["goals"][-1])) == "interrupted":
-                with uninterrupted():
-                    solver.save(self.folder / CHECKPOINT)
-                raise KeyboardInterrupt
+            self._advance("solve", solver, goal, part["goals"][-1])
             found = self._exploitability(solver, pairs)
             done = {name: getattr(solver, name) for name in ("iterations", "seconds", "cpu_seconds")}
             curve.append({**done, "exploitability": found})
@@ -261,6 +269,13 @@ class Pipeline(BuildFolder):
             self._save()
         solver.profile().save(self.folder / self.made()["solve"][0])
         return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve, "goals": part["goals"]}
+
+    def _advance(self, stage: str, solver: Solver, goal: float, budget: float | None = None) -> None:
+        """Run a solver up to a time or a number of iterations; Ctrl-C leaves the checkpoint of the stage."""
+        if solver.advance(_until(self.plan, goal), self._watch(stage, solver, budget or goal)) == "interrupted":
+            with uninterrupted():
+                solver.save(self.folder / self._checkpoint(stage))
+            raise KeyboardInterrupt
 
     def _shares(self) -> tuple[float, ...]:
         """When the solver stops to be measured."""
@@ -315,8 +330,12 @@ class Pipeline(BuildFolder):
             return None
         return None if found.bounds is None else found.bounds.to_dict(float(self.definition.big_blind))
 
+    def _agent(self) -> str:
+        """What plays the matches."""
+        return str(self.folder / AGENT)
+
     def _match(self, opponent: str) -> dict[str, Any]:
-        entries = [str(self.folder / AGENT), *self.opponents[opponent]]
+        entries = [self._agent(), *self.opponents[opponent]]
         result = match(self.plan.game, entries, self.plan.deals, self.plan.seed)
         if result.interrupted:
             raise KeyboardInterrupt
@@ -324,6 +343,11 @@ class Pipeline(BuildFolder):
         return {"mbb": mean, "mbb_95": half, "deals": result.deals, "hands": result.hands}
 
     # ------------------------------------------------------------------------------------------ shared by stages
+
+    @property
+    def big_blind(self) -> float:
+        """The big blind in chips."""
+        return float(self.definition.big_blind)
 
     @functools.cached_property
     def game(self) -> BucketGame:

@@ -14,11 +14,13 @@ from typing import Any
 from counterplay.abstraction.cards import CardRecipe, RoundRecipe, deck_shape, parse_recipe
 from counterplay.abstraction.cards.recipe import Family
 from counterplay.abstraction.experts import FOLDED, Part
+from counterplay.build.portfolio_planning import OWN, check_portfolio, with_components, with_opponents
 from counterplay.build.presets import (
     EXTENSIONS,
     ITERATIONS,
     MOST_BUCKETS,
     OBJECTIVES,
+    PORTFOLIOS,
     PRESETS,
     RESPONSES,
     TRUNK,
@@ -86,20 +88,26 @@ def make_plan(
         nothing.  ``experts`` are the betting sequences with experts, separated by commas, or ``none``; by default those
         of ``FIRST_FOLDS`` where there are three players.  ``recipe`` names a published agent (``recipes``); one with
         important betting finds it in ``logs``, paths of logged hands, by the decisions of ``player``, a name in them.
+        The preset portfolio has ``logs`` of opponents; ``against``, their names in them, by default all; ``clusters``,
+        how many they are put into; and ``pmax``, how far data are trusted at most.
 
     Raises
     ------
     GameError
-        If there is no such preset or objective, the betting is too large, or the objective is not for the game.
+        If there is no such preset or objective, the betting is too large, or the objective is not for the game; if a
+        setting would be ignored; if logs are missing, of another game, or with fewer opponents than clusters.
     """
     seed = check_seed(seed, GameError)
-    found = find_name(preset, PRESETS)
+    known = {**PRESETS, **PORTFOLIOS}
+    found = find_name(preset, known)
     if found is None:
-        raise GameError(f"unknown preset {preset!r}; {did_you_mean(preset, PRESETS)}")
-    chosen = PRESETS[found]
+        raise GameError(f"unknown preset {preset!r}; {did_you_mean(preset, known)}")
+    chosen = known[found]
     wanted = {name: value for name, value in changes.items() if value is not None}
+    check_portfolio(found, {**wanted, "rounds": rounds}, objective)
     experts, agent = wanted.pop("experts", None), wanted.pop("recipe", None)
     logs, player = wanted.pop("logs", None) or (), wanted.pop("player", None)
+    asked = {name: wanted.pop(name, None) for name in OWN}
     definition = poker_definition(game)
     fields = _limits(chosen, wanted)
     if definition.players != 2 and "boards" in wanted:
@@ -111,15 +119,22 @@ def make_plan(
         game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, settings=settings, seed=seed,
         **fields,
     )  # fmt: skip
-    plan = dataclasses.replace(plan, **_logs(None if agent is None else str(agent), logs, player))
+    if found not in PORTFOLIOS:
+        plan = dataclasses.replace(plan, **_logs(None if agent is None else str(agent), logs, player))
     if agent is not None:
         _check_alone(str(agent), {"rounds": rounds, "bets": bets, "experts": experts}, objective)
         plan = _agent_plan(plan, definition, chosen, find_agent(str(agent)))
+    elif found == "polaris":
+        plan = with_components(plan, definition, chosen.infosets, _counts(definition, bets).decisions)
     else:
         decisions = _counts(definition, bets).decisions
         deck, shape = deck_shape(definition)
         recipe = _choose(definition, chosen, decisions) if rounds is None else parse_recipe(rounds, deck, shape)
-        plan = _with_experts(dataclasses.replace(plan, rounds=str(recipe)), definition, chosen, experts)
+        plan = dataclasses.replace(plan, rounds=str(recipe))
+        if found == "portfolio":
+            plan = with_opponents(plan, definition, logs, asked)
+        else:
+            plan = _with_experts(plan, definition, chosen, experts)
     return _with_objective(_with_iterations(plan, definition, chosen), definition, objective)
 
 
@@ -140,7 +155,10 @@ def _logs(recipe: str | None, logs: Sequence[Any], player: str | None) -> dict[s
     if recipe is None or not agents.get(recipe, True):
         given = "--log" if logs else "--player"
         of = "there is no recipe" if recipe is None else f"the recipe {recipe} has none"
-        raise GameError(f"logs show important betting, for the recipes {known}; {of}, leave out {given}")
+        raise GameError(
+            f"logs show important betting, for the recipes {known}; {of}, leave out {given}, or make a portfolio of "
+            "responses to the opponents in them: --preset portfolio"
+        )
     if not logs:
         raise GameError(f"no log is given in which {player!r} plays; add --log FILE, or leave out --player")
     if player is None:
@@ -290,7 +308,8 @@ def _choose(game: GameDefinition, preset: Preset, decisions: tuple[int, ...]) ->
     deck, shape = deck_shape(game)
     sizes = HandIndexer(shape, *deck).sizes
     lossless = CardRecipe(tuple(RoundRecipe("lossless", size) for size in sizes))
-    if game.three_card_hands or _infosets(sizes, decisions) <= preset.infosets:
+    small = _infosets(sizes, decisions) <= preset.infosets and (not preset.pairs or sizes[-1] <= MOST_BUCKETS)
+    if game.three_card_hands or small:
         return lossless  # hand strength does not support hands of three cards
     if game.players > 2 and len(shape) == 4:
         return parse_recipe(cut_cards(SHAPES["base"], (deck, shape), decisions, preset.infosets_3p, stand_in(preset)),

@@ -69,6 +69,11 @@ class Preset:
     algorithm: str = "external-sampling"
     settings: Mapping[str, Any] = dataclasses.field(default_factory=lambda: {"storage": "float32"})
 
+    @property
+    def pairs(self) -> bool:
+        """Whether the algorithm needs bucket pairs."""
+        return self.algorithm == "dcfr"
+
 
 PRESETS: Mapping[str, Preset] = {
     "tiny": Preset("a minute, for a first look", None, 0.0, 10, 200_000, 20_000_000, "PH", "imperfect", 200, 1_000, 1),
@@ -79,6 +84,38 @@ PRESETS: Mapping[str, Preset] = {
         "two hours on two cores", 7200.0, 400.0, None, 8_000_000, 100_000_000, "PS", "perfect", 20_000, 20_000, 2
     ),
 }
+
+PORTFOLIOS: Mapping[str, Preset] = {
+    "polaris": Preset(
+        "a portfolio: the components of Polaris 2008, half an hour on two cores",
+        1800.0,
+        300.0,
+        None,
+        4_000_000,
+        0,
+        "PHS",
+        "imperfect",
+        2_000,
+        500,
+        2,
+    ),
+    "portfolio": Preset(
+        "a portfolio: an equilibrium, and a response to each cluster of opponents in logs; half an hour on two cores",
+        1800.0,
+        300.0,
+        None,
+        4_000_000,
+        0,
+        "PS",
+        "perfect",
+        10_000,
+        500,
+        2,
+        "dcfr",
+        {},
+    ),
+}
+"""Presets that build several strategies, among which an adaptive agent chooses; ``infosets`` are those of each."""
 
 ITERATIONS = (20_000, 2_000_000)
 """The fewest and the most iterations of a preset without a time: the second take less than a minute in hold'em."""
@@ -128,8 +165,16 @@ class Plan:
     tilt: str | None = None  # of the game of the experts
     agent: str | None = None  # the published agent whose recipe this is
     infosets: int | None = None  # what a zone that is found while building may still take
-    logs: tuple[str, ...] = ()  # in which it is found, and whose decisions count; without logs by play of the base
+    # logged hands: in which important betting is found, and whose decisions count (without logs by play of the base); or
+    # those of the opponents of a portfolio, with digests
+    logs: tuple[str, ...] = ()
     player: str | None = None
+    digests: tuple[str, ...] = ()
+    members: tuple[tuple[str, str, str], ...] = ()  # of a portfolio whose members are known: (name, rounds, tilt)
+    # of a portfolio of responses: the opponents, into how many clusters these are put, and how far data are trusted
+    rivals: tuple[str, ...] = ()
+    clusters: int = 0
+    trust: float = 0.0
 
     def recipe(self) -> CardRecipe:
         """The buckets of each round."""
@@ -138,6 +183,9 @@ class Plan:
     def differences(self, other: Mapping[str, Any]) -> list[str]:
         """The settings in which another plan differs, as texts."""
         own, other = (json.loads(json.dumps(one)) for one in (dataclasses.asdict(self), dict(other)))  # no tuples
-        new = {"objective": "equilibrium", "trunk": 0, "responses": None, "zones": [], "experts": [], "logs": []}
+        new = {"objective": "equilibrium", "trunk": 0, "responses": None, "zones": [], "experts": [], "logs": [],
+               "digests": [], "members": [], "rivals": [], "clusters": 0, "trust": 0.0}  # fmt: skip
         there = {name: other.get(name, new.get(name)) for name in own}
+        if own["digests"] and own["digests"] == there["digests"]:  # the same logs may be elsewhere
+            there["logs"] = own["logs"]
         return [f"{name} is {there[name]!r} there" for name in own if own[name] != there[name]]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterplay.cli import observed
 from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
 from counterplay.cli.common import note, print_json, say, say_next, table
@@ -20,6 +21,8 @@ from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from counterplay.runtime.progress import Progress, ProgressCallback
+
+_PANEL = "With --preset portfolio"
 
 QUIET_SECONDS = 30.0
 """How often a line is written where there is no terminal."""
@@ -34,8 +37,9 @@ RECIPE_HELP = (
     "nolimit-2011."
 )
 LOG_HELP = (
-    "With the recipes 2012 and 2013: logged hands (ACPC log, .phh, .phhs) in which important betting is found; others "
-    "may follow: --log *.log.  Without logs the agent plays against itself."
+    "Logged hands (ACPC log, .phh, .phhs); others may follow: --log *.log.  With --preset portfolio: of the opponents, "
+    "who are put into clusters by how they bet; each cluster gets a data biased response.  With the recipes 2012 and "
+    "2013: in which important betting is found; without logs the agent plays against itself."
 )
 OBJECTIVE_HELP = "equilibrium, or unexploitable: what loses least in the real game (CFR-BR), beside the equilibrium."
 
@@ -50,6 +54,17 @@ Boards = Annotated[int | None, typer.Option(help="Boards sampled for the bucket 
 Cache = Annotated[
     Path | None, typer.Option(help="Folder for features; by default $COUNTERPLAY_CACHE or the user's cache.")
 ]
+Against = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,...", help="Who in the logs are opponents; by default all.", rich_help_panel=_PANEL),
+]
+Clusters = Annotated[
+    int | None, typer.Option(help="Clusters of opponents; at most four by default.", rich_help_panel=_PANEL)
+]
+Pmax = Annotated[
+    float | None,
+    typer.Option(help="The most that data are trusted, from 0 to 1; 0.75 by default.", rich_help_panel=_PANEL),
+]
 
 
 def command(
@@ -58,7 +73,8 @@ def command(
     preset: Annotated[
         str,
         typer.Option(
-            help="tiny (a minute), laptop (ten minutes on two cores) or evening (two hours).",
+            help="tiny (a minute), laptop (ten minutes on two cores) or evening (two hours); several strategies, "
+            "among which an agent chooses: polaris (the components of 2008) or portfolio (with --log; half an hour).",
             autocompletion=complete_preset,
         ),
     ] = "laptop",
@@ -70,6 +86,9 @@ def command(
     recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP)] = None,
     log: Log = None,
     player: Player = None,
+    against: Against = None,
+    clusters: Clusters = None,
+    pmax: Pmax = None,
     rounds: Annotated[str | None, typer.Option(help=f"In place of the preset's cards. {ROUNDS_HELP}")] = None,
     bets: Bets = None,
     seconds: Annotated[float | None, typer.Option(help="All stages together, in place of the preset's.")] = None,
@@ -95,7 +114,7 @@ def command(
     chosen: dict[str, Any] = {
         "rounds": rounds, "bets": bets, "seconds": seconds, "iterations": iterations, "boards": boards, "deals": deals,
         "threads": threads, "cache": cache, "objective": objective, "experts": experts, "recipe": recipe,
-        "logs": logs or None, "player": player,
+        "logs": logs or None, "player": player, "against": against, "clusters": clusters, "pmax": pmax,
     }  # fmt: skip
     with interruptible(), _progress(quiet or as_json) as draw:
         try:
@@ -140,7 +159,8 @@ def _plot(folder: Path, report: dict[str, Any]) -> bool:
 def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
     from counterplay.build.build_report import build_rows
 
-    say(f"{report['game']}: an agent by the preset {report['preset']}, objective {report['objective']}")
+    kind = "a portfolio" if "members" in report else "an agent"
+    say(f"{report['game']}: {kind} by the preset {report['preset']}, objective {report['objective']}")
     files = ["report.md", "report.json", *(["curve.png"] if plot else [])]
     table([
         *build_rows(report),
@@ -151,11 +171,12 @@ def _summarise(report: dict[str, Any], folder: Path, plot: bool) -> None:
     seats = len(_seats(report))
     names = " ".join(["always-call"] * (seats - 1))
     agent, game = shlex.quote(str(report["agent"])), shlex.quote(report["game"])
+    members = report.get("members")
     bounds = (f"counterplay evaluate {agent} --bounds 100", "bound its exploitability in the real game")
     say_next(
         (f"counterplay play {agent}", "play against it"),
-        (f"counterplay match {agent} {names}", "let it play against others"),
-        *([bounds] if seats == 2 else []),
+        (f"counterplay match {agent} {names}{' --show' if members else ''}", "let it play against others"),
+        *([bounds] if seats == 2 and not members else []),
         (f"counterplay agent {agent} {game} HOST PORT", "play it at a dealer's table"),
     )
 

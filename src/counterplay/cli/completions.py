@@ -44,9 +44,9 @@ def complete_kind(incomplete: str) -> list[str]:
 
 def complete_preset(incomplete: str) -> list[str]:
     """Names of presets of builds."""
-    from counterplay.build.presets import PRESETS
+    from counterplay.build.presets import PORTFOLIOS, PRESETS
 
-    return _starting(incomplete, PRESETS)
+    return _starting(incomplete, {**PRESETS, **PORTFOLIOS})
 
 
 def complete_experiment(incomplete: str) -> list[str]:
