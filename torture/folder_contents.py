@@ -11,7 +11,7 @@ from typing import Any
 from counterplay.errors import CounterplayError
 from counterplay.storage import LOCK, file_kind, lock_folder, read_container
 
-CONTAINERS = (".checkpoint", ".strategy", ".cpa", ".counts", ".run", ".solved", ".features")
+CONTAINERS = (".checkpoint", ".strategy", ".cpa", ".counts", ".observations", ".run", ".solved", ".features")
 TIMES = ("seconds", "cpu_seconds", "nodes_per_second", "words_per_second", "version")
 """What differs between runs, wherever it is in a file."""
 PICTURES = (".html", ".png", ".md", ".csv", ".std", ".err")

@@ -185,6 +185,12 @@ def _folders(shared: Path, program: str) -> Iterator[Instance]:
         ("build", "leduc_limit_2p", "--preset", "tiny", "--rounds", "3,KE3", "--iterations", "200", "--deals", "5",
          "--threads", "1", "--experts", "r", "--out", "agent", *cache),
     )  # fmt: skip
+    portfolios = ("--iterations", "100", "--deals", "2", "--threads", "1", "--out", "agent", *cache)
+    yield Instance("build", "the components of Polaris",
+                   ("build", "leduc_limit_2p", "--preset", "polaris", *portfolios))  # fmt: skip
+    against = ("--log", str(_write_log(shared)), "--clusters", "2")
+    yield Instance("build", "responses to opponents in logs",
+                   ("build", "leduc_limit_2p", "--preset", "portfolio", *against, *portfolios))  # fmt: skip
     yield Instance(
         "abstract", "leduc",
         ("abstract", "leduc_limit_2p", "--rounds", "3,KE3", "--out", "x.cpa", "--cache", "features", "--json"),
@@ -267,6 +273,17 @@ def _write_strategy(shared: Path, cards: Path) -> Path:
     path = shared / "leduc.strategy"
     game = open_game("leduc_limit_2p", "buckets", cards=[cards])
     BucketStrategy.of_game(game, 1.0 + np.arange(game.num_entries) % 3).save(path)
+    return path
+
+
+def _write_log(shared: Path) -> Path:
+    """A few hands of two players who bet differently."""
+    path = shared / "hands.log"
+    lines = []
+    for number in range(20):
+        betting, won, names = ("cc/crrc", "9|-9", "one|two") if number % 2 else ("cc/cc", "1|-1", "two|one")
+        lines.append(f"STATE:{number}:{betting}:Qs|Kh/Qh:{won}:{names}\n")
+    path.write_text("".join(lines), encoding="ascii")
     return path
 
 

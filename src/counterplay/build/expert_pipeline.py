@@ -39,6 +39,7 @@ from counterplay.forms import poker_definition
 from counterplay.game.transforms import Tilt, read_tilt
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.runtime.pacing import Until
+from counterplay.runtime.progress import Progress
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND

@@ -165,8 +165,8 @@ class Plan:
     tilt: str | None = None  # of the game of the experts
     agent: str | None = None  # the published agent whose recipe this is
     infosets: int | None = None  # what a zone that is found while building may still take
-    # logged hands: in which important betting is found, and whose decisions count (without logs by play of the base); or
-    # those of the opponents of a portfolio, with digests
+    # logged hands: in which important betting is found, and whose decisions count; without logs by play of the base.
+    # Or those of the opponents of a portfolio, with digests
     logs: tuple[str, ...] = ()
     player: str | None = None
     digests: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ The source does not say how opponents are clustered; ``modelling.opponent_groups
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import Any
 
@@ -121,10 +122,12 @@ class ResponsePipeline(PortfolioPipeline):
         found = run.run(lambda now: self._report(self.titles()[MEMBER + name], now, f"{now.iterations:,} iterations"))
         if found.status == "interrupted":
             raise KeyboardInterrupt
-        unit = 1000.0 / self.big_blind
+        unit, notes = 1000.0 / self.big_blind, []
+        if seen is not None:  # that data are thin is what the response is for
+            notes = dataclasses.replace(seen.data_report(), thin_share=0.0).warnings()
         return {
             "rounds": plan.rounds, "opponents": self._opponents(name), "hands": None if seen is None else seen.hands,
             "information_sets": self.game.num_infosets, "iterations": found.iterations, "gap_mbb": unit * found.gap,
             "inside_mbb": unit * found.exploitability,
-            "wins_mbb": None if seen is None else unit * found.value_against_model, "notes": list(found.notes),
+            "wins_mbb": None if seen is None else unit * found.value_against_model, "notes": notes,
         }  # fmt: skip

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterplay.cli import observed
 from counterplay.cli import options as o
 from counterplay.cli.abstract import ROUNDS_HELP
 from counterplay.cli.common import note, print_json, say, say_next, table
