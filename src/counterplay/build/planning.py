@@ -94,30 +94,22 @@ def make_plan(
     Raises
     ------
     GameError
-        If there is no such preset or objective, the betting is too large, or the objective is not for the game; if a
-        setting would be ignored; if logs are missing, of another game, or with fewer opponents than clusters.
+        If there is no such preset or objective, the betting is too large, the objective is not for the game, a setting
+        would be ignored, or logs are missing, of another game, or with fewer opponents than clusters.
     """
     seed = check_seed(seed, GameError)
-    known = {**PRESETS, **PORTFOLIOS}
-    found = find_name(preset, known)
-    if found is None:
-        raise GameError(f"unknown preset {preset!r}; {did_you_mean(preset, known)}")
-    chosen = known[found]
+    found, chosen = _find_preset(preset)
     wanted = {name: value for name, value in changes.items() if value is not None}
     check_portfolio(found, {**wanted, "rounds": rounds}, objective)
     experts, agent = wanted.pop("experts", None), wanted.pop("recipe", None)
     logs, player = wanted.pop("logs", None) or (), wanted.pop("player", None)
     asked = {name: wanted.pop(name, None) for name in OWN}
     definition = poker_definition(game)
-    fields = _limits(chosen, wanted)
     if definition.players != 2 and "boards" in wanted:
         raise GameError(f"boards are for measuring two players; {game} has {definition.players}, leave them out")
-    # with more players averages need walks of their own, and the last profile is as strong after a tenth of the
-    # iterations (Gibson 2014, section 4.4.3); with two players only the average comes close to an equilibrium
-    settings = {**chosen.settings, **({"profile": "last"} if definition.players > 2 else {})}
     plan = Plan(
-        game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, settings=settings, seed=seed,
-        **fields,
+        game=game, preset=found, rounds="", bets=bets, algorithm=chosen.algorithm, seed=seed,
+        settings=_settings(chosen, definition.players), **_limits(chosen, wanted),
     )  # fmt: skip
     if found not in PORTFOLIOS:
         plan = dataclasses.replace(plan, **_logs(None if agent is None else str(agent), logs, player))
@@ -126,16 +118,37 @@ def make_plan(
         plan = _agent_plan(plan, definition, chosen, find_agent(str(agent)))
     elif found == "polaris":
         plan = with_components(plan, definition, chosen.infosets, _counts(definition, bets).decisions)
+    elif found == "portfolio":
+        plan = with_opponents(_with_cards(plan, definition, chosen, rounds), definition, logs, asked)
     else:
-        decisions = _counts(definition, bets).decisions
-        deck, shape = deck_shape(definition)
-        recipe = _choose(definition, chosen, decisions) if rounds is None else parse_recipe(rounds, deck, shape)
-        plan = dataclasses.replace(plan, rounds=str(recipe))
-        if found == "portfolio":
-            plan = with_opponents(plan, definition, logs, asked)
-        else:
-            plan = _with_experts(plan, definition, chosen, experts)
+        plan = _with_experts(_with_cards(plan, definition, chosen, rounds), definition, chosen, experts)
     return _with_objective(_with_iterations(plan, definition, chosen), definition, objective)
+
+
+def _with_cards(plan: Plan, definition: GameDefinition, preset: Preset, rounds: str | None) -> Plan:
+    """The plan with a card abstraction: the one that is given, or the finest that fits."""
+    decisions = _counts(definition, plan.bets).decisions
+    deck, shape = deck_shape(definition)
+    recipe = _choose(definition, preset, decisions) if rounds is None else parse_recipe(rounds, deck, shape)
+    return dataclasses.replace(plan, rounds=str(recipe))
+
+
+def _settings(preset: Preset, players: int) -> dict[str, Any]:
+    """The settings of the solver.
+
+    With more than two players averages need walks of their own, and the last profile is as strong after a tenth of the
+    iterations (Gibson 2014, section 4.4.3); with two players only the average comes close to an equilibrium.
+    """
+    return {**preset.settings, **({"profile": "last"} if players > 2 else {})}
+
+
+def _find_preset(text: str) -> tuple[str, Preset]:
+    """The name of a preset, and what it costs."""
+    known = {**PRESETS, **PORTFOLIOS}
+    found = find_name(text, known)
+    if found is None:
+        raise GameError(f"unknown preset {text!r}; {did_you_mean(text, known)}")
+    return found, known[found]
 
 
 def _with_iterations(plan: Plan, definition: GameDefinition, preset: Preset) -> Plan:

@@ -43,6 +43,17 @@ LOG_HELP = (
 OBJECTIVE_HELP = "equilibrium, or unexploitable: what loses least in the real game (CFR-BR), beside the equilibrium."
 
 
+PresetName = Annotated[
+    str,
+    typer.Option(
+        help="tiny (a minute), laptop (ten minutes on two cores) or evening (two hours); several strategies, "
+        "among which an agent chooses: polaris (the components of 2008) or portfolio (with --log; half an hour).",
+        autocompletion=complete_preset,
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there is resumed.")
+]
 MoreLogs = Annotated[list[Path] | None, typer.Argument(metavar="LOG", help="More logs, after --log.")]
 Log = Annotated[list[Path] | None, typer.Option("--log", "--logs", help=LOG_HELP)]
 Player = Annotated[
@@ -69,17 +80,8 @@ Pmax = Annotated[
 def command(
     game: o.GameName,
     more_logs: MoreLogs = None,
-    preset: Annotated[
-        str,
-        typer.Option(
-            help="tiny (a minute), laptop (ten minutes on two cores) or evening (two hours); several strategies, "
-            "among which an agent chooses: polaris (the components of 2008) or portfolio (with --log; half an hour).",
-            autocompletion=complete_preset,
-        ),
-    ] = "laptop",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder; by default GAME-PRESET.  A build there is resumed.")
-    ] = None,
+    preset: PresetName = "laptop",
+    out: Out = None,
     objective: Annotated[str, typer.Option(help=OBJECTIVE_HELP)] = "equilibrium",
     experts: Annotated[str | None, typer.Option(metavar="SEQUENCES|none", help=EXPERTS_HELP)] = None,
     recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP)] = None,
