@@ -17,6 +17,7 @@ from pathlib import Path
 from counterplay.agents.tournaments import Tournament, TournamentConfig, TournamentResult
 from counterplay.build import build
 from counterplay.errors import GameError
+from counterplay.evaluation.matches.tally import Estimate
 from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.experiments.shared.paired_gains import paired_gain
 
@@ -99,10 +100,15 @@ def _rows(result: TournamentResult) -> Iterator[tuple[Cell, ...]]:
                 three = tuple(sorted((year, *names)))
                 published = PUBLISHED.get(three)  # type: ignore[arg-type]
                 printed = None if published is None else published[three.index(year)]
-                yield year, ", ".join(names), printed, won.mean, won.half
+                yield year, ", ".join(names), printed, *_rounded(won)
     for agent, won in sorted(result.bankroll()):
         name = result.names[agent]
-        yield name, "all", OVERALL.get(name), won.mean, won.half
+        yield name, "all", OVERALL.get(name), *_rounded(won)
+
+
+def _rounded(won: Estimate) -> tuple[float, float | None]:
+    """A mean and its interval to a tenth of an mbb/g."""
+    return round(won.mean, 1), None if won.half is None else round(won.half, 1)
 
 
 def _verdicts(result: TournamentResult) -> Iterator[str]:
