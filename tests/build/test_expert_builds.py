@@ -32,6 +32,7 @@ from counterplay.solvers import make_solver
 from counterplay.storage import read_container
 from counterplay.strategy.bucket_strategy import KIND, BucketStrategy
 from counterplay.strategy.files import load_strategy
+from counterplay.strategy.trivial import TRIVIAL
 from tests.modelling.logs import random_lines
 
 FOLDING = """GAMEDEF
@@ -221,7 +222,7 @@ class TestStaticExperts:
                 average_walks=expert_pipeline.EXPERT_AVERAGES,
             )
             solver.step(report[f"expert {part}"]["iterations"])
-            expert = solver.profile()
+            expert = solver.profile(unmet=TRIVIAL["always-call"])
             for node in np.flatnonzero(labels == number).tolist():
                 for bucket in range(solved.tables_at(node)[int(tree.round[node])].count):
                     assert whole.row(node, bucket).tolist() == expert.row(node, bucket).tolist()
@@ -313,7 +314,7 @@ class TestStaticExperts:
         )
         solver.step(json.loads((tmp_path / "built" / "build.json").read_text())["done"]["expert f"]["iterations"])
         _, found = read_container(tmp_path / "built" / "expert-f.strategy", KIND)
-        assert np.array_equal(found["weights"], solver.profile().weights)
+        assert np.array_equal(found["weights"], solver.profile(unmet=TRIVIAL["always-call"]).weights)
         _, plain = read_container(built / "expert-f.strategy", KIND)
         assert not np.array_equal(found["weights"], plain["weights"])
         whole = load_strategy(tmp_path / "built" / "agent.strategy")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from counterplay.kernels.walks import alias_columns, random_state
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.buckets.bucket_game import BucketGame
+from counterplay.poker.buckets.deal_sampler import DealSampler
 from counterplay.poker.buckets.prefix_sampler import PrefixSampler
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.raise_sizes import bet_abstraction
@@ -29,9 +31,10 @@ from counterplay.solvers import make_solver
 from counterplay.solvers.bucket_cfr import BucketCfrSolver
 from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.form_memory import solver_memory
-from counterplay.solvers.mccfr import MccfrConfig
+from counterplay.solvers.mccfr import MccfrConfig, mccfr_config
 from counterplay.strategy import BucketStrategy
 from counterplay.strategy.composed import stitch
+from counterplay.strategy.trivial import TRIVIAL
 from tests.poker.test_bucket_game import LEDUC, THREE, forgetting, lossless, remembering
 
 NAME = "leduc_limit_2p"
@@ -172,6 +175,102 @@ def test_deals_are_in_proportion_to_the_prefix() -> None:
     for pair, weight in weights.items():
         share = weight / total
         assert abs(pairs[pair] / done - share) < 4 * np.sqrt(share * (1 - share) / done) + 1e-9
+
+
+@pytest.mark.parametrize("part", ["cr", "cc/r"])
+def test_accepted_deals_have_the_buckets_of_their_cards(part: str) -> None:
+    """Of candidates only the rounds on the way are looked up; of those that are kept all, and the showdowns."""
+    base = random_strategy(BucketGame.build(LEDUC, forgetting(LEDUC), name=NAME), 4)
+    game = part_bucket_game(base.abstract, base.strategy(), part, lossless(LEDUC))
+    sampler, state = PrefixSampler(game, 128), random_state(9, 1)[0]
+    for _ in range(3):
+        found = sampler.deal(state, 100).copy()
+        np.testing.assert_array_equal(found, DealSampler(game, 128).shifts(sampler._kept[:100]))
+
+
+def test_after_a_fold_averages_are_those_of_the_walks_of_the_two_who_are_left() -> None:
+    """Nobody walks for who has folded, and there are no further walks; what is found is near an equilibrium."""
+    base = random_strategy(BucketGame.build(THREE, lossless(THREE), name="three"), 5)
+    game = part_bucket_game(base.abstract, base.strategy(), "f")
+    assert game.deciding == (0, 1)
+    assert base.abstract.deciding == (0, 1, 2)
+    for algorithm in ("external-sampling", "pure-cfr"):
+        runs = [BucketSolver(game, mccfr_config(algorithm, {"average_walks": share})) for share in (0.001, 1.0)]
+        values = []
+        for solver in runs:
+            solver.step(500)
+        np.testing.assert_array_equal(*(solver.average for solver in runs))  # there are no other walks
+        for steps in (0, 100_000):
+            runs[0].step(steps)
+            values.append(sum(gains_after_a_fold(game, runs[0].strategy(), player) for player in (0, 1)))
+        assert 0.0 <= values[1] < 0.08  # falls by 2 where iterations grow by 4
+        assert values[1] < values[0] / 5
+
+
+@pytest.mark.parametrize("kind", ["average", "last"])
+def test_what_plays_where_a_run_has_never_been(kind: Literal["average", "last"]) -> None:
+    """Calls where nothing was learnt, in place of all actions alike; nothing else changes."""
+    game = with_experts(BucketGame.build(THREE, forgetting(THREE)), [("f", lossless(THREE), ())])
+    solver = BucketSolver(game, mccfr_config("external-sampling", {"average_walks": 0.5}))
+    solver.step(10)
+    table = solver.average if kind == "average" else solver.regret
+    plain, filled = (solver.profile(kind, "float64", unmet) for unmet in (None, TRIVIAL["always-call"]))
+    met = Counter[bool]()
+    for node in np.flatnonzero(game.free).tolist():
+        for bucket in range(game.tables_at(node)[int(game.tree.round[node])].count):
+            first, actions = game.entry(node, bucket), game.tree.actions(node)
+            known = bool(table[first : first + len(actions)].any())
+            calls = [float(action == "c") for action in actions]
+            assert filled.row(node, bucket).tolist() == (plain.row(node, bucket).tolist() if known else calls)
+            if not known:
+                assert plain.row(node, bucket).tolist() == [1 / len(actions)] * len(actions)
+            met[known] += 1
+    assert min(met[True], met[False]) > 30
+
+
+def gains_after_a_fold(game: BucketGame, strategy: np.ndarray, player: int) -> float:
+    """What a best response of one of two players gains in the part, over all deals, in plain Python."""
+    tree, rules, fixed = game.tree, game.definition, game.fixed
+    assert fixed is not None
+    size = rules.cards_dealt
+    dealt = np.array(list(itertools.permutations(sorted(rules.deck), size)), np.uint8)
+    chances = np.ones(len(dealt))
+    held = [(tuple(cards[:3]), tuple(cards[3:])) for cards in dealt.tolist()]
+    node = game.start
+    while node:
+        above = int(tree.parent[node])
+        who, action = int(tree.player[above]), node - int(tree.first_child[above])
+        for number, (holes, board) in enumerate(held):
+            first = fixed.game.entry(above, fixed.game.bucket(above, holes[who : who + 1], board))
+            chances[number] *= fixed.strategy[first + action]
+        node = above
+    chances /= chances.sum()
+    shifts = DealSampler(game, len(dealt)).shifts(dealt)
+
+    def rows(node: int) -> np.ndarray:
+        who = int(tree.player[node])
+        return np.array([game.entry(node, game.bucket(node, holes[who : who + 1], board)) for holes, board in held])
+
+    def value(node: int, reach: np.ndarray, best: bool) -> np.ndarray:
+        if tree.player[node] < 0:
+            column = game.showdown_slot if tree.showdowns()[node] else game.fold_slot
+            return np.asarray(game.utility[int(game.node_offset[node]) + shifts[:, column], player])
+        entries, first = rows(node), int(tree.first_child[node])
+        mine = tree.player[node] == player
+        count = int(tree.num_children[node])
+        shares = np.array([strategy[entries + action] for action in range(count)])
+        if not (mine and best):
+            below = [value(first + a, reach if mine else reach * shares[a], best) for a in range(count)]
+            return np.asarray(sum(share * one for share, one in zip(shares, below, strict=True)))
+        below = [value(first + action, reach, best) for action in range(count)]
+        found = np.empty(len(reach))
+        for entry in np.unique(entries):
+            some = entries == entry
+            found[some] = max(below, key=lambda one: float((reach * one)[some].sum()))[some]
+        return found
+
+    gain = value(game.start, chances, True) - value(game.start, chances, False)
+    return float((chances * gain).sum())
 
 
 def test_deals_do_not_depend_on_batches() -> None:

@@ -175,7 +175,7 @@ def test_probabilities_of_average_strategy_sampling(
 ) -> None:
     """Values of ρ (computed independently)."""
     epsilon, tau, beta = settings
-    sampling = Sampling(AVERAGE_STRATEGY, epsilon, tau, beta, 0.5, 1, 1.0, 0.0, False, True)
+    sampling = Sampling(AVERAGE_STRATEGY, epsilon, tau, beta, 0.5, 1, 1.0, 0.0, False, True, 3)
     weight = np.array([1.0, 0.0, sum(sums)])
     average, none = np.array(sums), np.zeros(0)
     chance_of = entry(_chance)

@@ -229,7 +229,7 @@ class ExpertPipeline(Pipeline):
         solver = self._expert_solver(part, path)
         self._advance(stage, solver, goal)
         solver.save(path)
-        found = solver.profile()
+        found = solver.profile(unmet=self._unmet())
         if found.abstract.tilt is not None:  # solved in a tilted game, played in the real one
             found = dataclasses.replace(found, abstract=self._expert_game(part))
         found.save(self.folder / f"{name}.strategy")

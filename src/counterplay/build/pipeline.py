@@ -46,6 +46,7 @@ from counterplay.storage import lock_folder
 from counterplay.strategy.bucket_strategy import KIND as PROFILE_KIND
 from counterplay.strategy.bucket_strategy import BucketStrategy
 from counterplay.strategy.files import load_strategy
+from counterplay.strategy.trivial import TRIVIAL, CardFree
 
 CARDS, PAIRS, CHECKPOINT, AGENT = "cards.cpa", "pairs.counts", "solve.checkpoint", "agent.strategy"
 
@@ -267,7 +268,7 @@ class Pipeline(BuildFolder):
             solver.save(self.folder / CHECKPOINT)
             part |= spent()
             self._save()
-        solver.profile().save(self.folder / self.made()["solve"][0])
+        solver.profile(unmet=self._unmet()).save(self.folder / self.made()["solve"][0])
         return {"iterations": solver.iterations, "nodes": solver.nodes, "curve": curve, "goals": part["goals"]}
 
     def _advance(self, stage: str, solver: Solver, goal: float, budget: float | None = None) -> None:
@@ -276,6 +277,11 @@ class Pipeline(BuildFolder):
             with uninterrupted():
                 solver.save(self.folder / self._checkpoint(stage))
             raise KeyboardInterrupt
+
+    def _unmet(self) -> CardFree | None:
+        """What plays where a run has never been: with more than two players, whose betting is too large to be met
+        everywhere, calls.  Who plays at random there folds every third hand of the largest pots."""
+        return TRIVIAL["always-call"] if self.definition.players > 2 else None
 
     def _shares(self) -> tuple[float, ...]:
         """When the solver stops to be measured."""

@@ -12,7 +12,7 @@ same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -77,6 +77,9 @@ class BucketSolver(BucketTables, MccfrSolver):
     def _layout_bytes(self) -> int:
         fixed = 0 if self.game.fixed is None or self.game.start else 12 * self.game.fixed.game.num_entries
         return 16 * len(self.game.tree) + fixed + restriction_bytes(self.restriction)
+
+    def _walkers(self) -> Sequence[int]:
+        return self.game.deciding
 
     def _walk_arrays(self) -> WalkArrays:
         return self.game.walks()

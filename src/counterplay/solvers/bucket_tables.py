@@ -6,6 +6,7 @@ players with perfect recall) a run is measured inside the bucket game, without i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
@@ -25,6 +26,7 @@ from counterplay.solvers.result import RunFacts
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.bucket_strategy import BucketStrategy, Storage, packed
 from counterplay.strategy.tabular import normalise
+from counterplay.strategy.trivial import CardFree
 
 
 class BucketTables(Solver):
@@ -138,11 +140,25 @@ class BucketTables(Solver):
             found[first:last] = block
         return found
 
-    def profile(self, kind: Literal["average", "last"] | None = None, storage: Storage = "uint16") -> BucketStrategy:
-        """A profile with its provenance; ``kind`` as for ``strategy``, ``storage`` as for ``BucketStrategy.save``."""
+    def profile(
+        self, kind: Literal["average", "last"] | None = None, storage: Storage = "uint16", unmet: CardFree | None = None
+    ) -> BucketStrategy:
+        """A profile with its provenance; ``kind`` as for ``strategy``, ``storage`` as for ``BucketStrategy.save``.
+
+        ``unmet`` is what plays where the run has never been; by default all actions have the same probability there.
+        """
         weights = np.zeros(self.game.num_entries, storage)
         for first, last, block in self.blocks(kind):
             weights[first:last] = packed(block, storage)
+        if unmet is not None:
+            table = self.average if self._profile_kind(kind) == "average" else self.regret
+            plain = itertools.chain.from_iterable(
+                itertools.repeat(packed(row, storage), kinds if len(row) else 0)
+                for kinds, row in unmet.bucket_rows(self.game)
+            )
+            for (first, last, offset), row in zip(self.game.blocks(), plain, strict=True):
+                met = np.logical_or.reduceat(table[first:last] != 0, offset[:-1])
+                weights[first:last] = np.where(np.repeat(met, np.diff(offset)), weights[first:last], row)
         return BucketStrategy.of_game(self.game, weights, self.provenance(kind))
 
     def identity(self) -> dict[str, Any]:

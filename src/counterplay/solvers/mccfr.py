@@ -12,8 +12,9 @@ values of the traverser's information sets that it visits, and adds the regrets 
 * ``probing``                    the same, those left out are worth the result of a rollout (algorithm 3, appendix C.4).
 * ``pure-cfr``                   pure strategies, integers, half the memory (algorithm 5).
 
-With two players averages are accumulated in the other's walks; more players need separate walks for the average, in a
-fraction of the iterations (algorithm 2), or play their current profile (section 4.3; ``profile="last"``).  With several
+With two players averages are accumulated in the other's walks, and so they are in a part of a game of more where but two
+decide; more players need separate walks for the average, in a fraction of the iterations (algorithm 2), or play their
+current profile (section 4.3; ``profile="last"``).  With several
 threads all work on the same tables without locks: some updates are lost, and results differ from run to run.
 
 Departures: Pure CFR's average counts the sampled actions, and counts of an information set are halved where they would
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -98,7 +99,7 @@ class MccfrConfig(Settings):
     * ``probe_exploration``: ε' of the traverser's own actions in a rollout
     * ``prune``: for ``chance``: skip branches that neither the player nor the others reach; they change nothing
     * ``profile``: which profile the solver returns.  With ``"last"`` no average is kept, unless the sampling needs it
-    * ``average_walks``: with more or fewer than two players: the fraction of iterations that add walks for the average
+    * ``average_walks``: unless two players decide: the fraction of iterations that add walks for the average
     * ``regret_floor``: negative regrets become 0, as in CFR+; not in the thesis
     * ``linear_average``: iteration t has weight t in the average, as in CFR+; not in the thesis
     * ``storage``: type of the tables; integers for ``pure``, floats for the others.  ``float32`` is for regrets:
@@ -224,7 +225,7 @@ class MccfrSolver(RestrictedSolver, ThreadedSolver, SampledSolver):
         settings, self.walks = self.config, self._walk_arrays()
         if settings.sampling == "pure":
             self.walks = self.walks._replace(utility=integer_payoffs(self.tree, settings.units))
-        self.sampling = sampling_of(settings, self.tree.players)
+        self.sampling = sampling_of(settings, self.tree.players, self._walkers())
         entries = self.tree.num_entries
         self.regret = np.zeros(entries, settings.storage)
         self.average = np.zeros(entries if settings.keeps_average else 0, average_type(settings.storage))
@@ -248,6 +249,10 @@ class MccfrSolver(RestrictedSolver, ThreadedSolver, SampledSolver):
 
     def _layout_bytes(self) -> int:
         return walk_bytes(self.tree) + restriction_bytes(self.restriction)
+
+    def _walkers(self) -> Sequence[int]:
+        """The players who have walks of their own.  Where they are two, averages are those of the other's walks."""
+        return range(self.tree.players)
 
     def _walk_arrays(self) -> WalkArrays:
         """The layout of the game for walks."""
@@ -281,12 +286,12 @@ class MccfrSolver(RestrictedSolver, ThreadedSolver, SampledSolver):
         size = len(self._scratch) // config.threads
         scratch = self._scratch[thread * size : (thread + 1) * size]
         state, counters = self.random_state[thread], self.counters[thread]
-        extra = config.average_walks if self.tree.players != 2 and config.keeps_average else 0.0
+        extra = config.average_walks if config.keeps_average and not self.sampling.averaging else 0.0
         if config.sampling == "pure":
             limit = int(np.iinfo(config.storage).max)
             iterate_pure(
                 self.walks, deals, self.sampling.averaging, config.regret_floor, limit, iterations, extra,
-                self.regret, self.average, self._none, state, counters, *scratch,
+                self.sampling.walkers, self.regret, self.average, self._none, state, counters, *scratch,
             )  # fmt: skip
         elif config.sampling == "chance":
             iterate_chance(
@@ -340,12 +345,13 @@ def mccfr_config(
     return preset(presets, name, changes)
 
 
-def sampling_of(config: MccfrConfig, players: int) -> Sampling:
-    """The settings as the kernels take them."""
+def sampling_of(config: MccfrConfig, players: int, walkers: Sequence[int] | None = None) -> Sampling:
+    """The settings as the kernels take them; ``walkers`` are the players who decide something, by default all."""
+    deciding = range(players) if walkers is None else walkers
     return Sampling(
         KINDS.get(config.sampling, EXTERNAL), float(config.epsilon), float(config.tau), float(config.beta),
         float(config.exploration), config.probes, float(config.probe_share), float(config.probe_exploration),
-        config.regret_floor, config.keeps_average and players == 2,
+        config.regret_floor, config.keeps_average and len(deciding) == 2, sum(1 << player for player in deciding),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ probability.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,12 @@ class CardFree:
 
     def buckets(self, game: BucketGame) -> BucketStrategy:
         """The strategy of a bucket game that plays so in all seats."""
-        tree, weights = game.tree, np.empty(game.num_entries)
+        rows = [np.tile(row, kinds) for kinds, row in self.bucket_rows(game)]
+        return BucketStrategy.of_game(game, np.concatenate([np.zeros(0), *rows]), Provenance(self._name()))
+
+    def bucket_rows(self, game: BucketGame) -> Iterator[tuple[int, Matrix]]:
+        """Of each slot of a bucket game: how many buckets it has, and the probabilities that each of them has there."""
+        tree = game.tree
         decisions = np.flatnonzero(game.free)
         slots = game.slots_of(decisions)
         facing = tree.action[tree.first_child[decisions]] == FOLDED
@@ -85,9 +90,7 @@ class CardFree:
                     some = alike[tree.num_children[alike] == count]  # with the same actions but for sizes of raises
                     places = game.node_offset[some].astype(np.int64)[:, None] + np.arange(count)
                     block[places] = self.row(tree.actions(int(some[0])))
-            start, kinds = int(game.slot_start[slot]), int(game.slot_buckets[slot])
-            weights[start : start + kinds * len(block)] = np.tile(block, kinds)
-        return BucketStrategy.of_game(game, weights, Provenance(self._name()))
+            yield int(game.slot_buckets[slot]), block
 
     def _name(self) -> str:
         return next((name for name, strategy in TRIVIAL.items() if strategy == self), repr(self))

@@ -60,6 +60,7 @@ class Sampling(NamedTuple):
     probe_exploration: float  # ε' of the traverser's actions in a probe
     floor: bool  # negative regrets become 0
     averaging: bool  # opponents' strategies are added to the average on the way
+    walkers: int  # a bit for each player with walks of his own; others decide nothing
 
 
 class Stack(NamedTuple):
@@ -385,6 +386,8 @@ def iterate_sampled(
     for iteration in range(iterations):
         time = f64(start + 1 + iteration) if linear else 1.0
         for player in range(players):
+            if not (sampling.walkers >> player) & 1:
+                continue
             shift = deal_of(deals, iteration * players + player)
             if others is None:
                 touched += walk_sampled(

@@ -106,6 +106,7 @@ def iterate_pure(
     limit: int,  # IN
     iterations: int,  # IN  how many to do
     average_walks: float,  # IN  with which probability an iteration adds walks for the average
+    walkers: int,  # IN  a bit for each player with walks of his own; others decide nothing
     regret: np.ndarray,  # IN OUT (E,) int32 or int64
     average: np.ndarray,  # IN OUT (E,) int32, int64 or (0,)
     none: np.ndarray,  # IN  (0,) float64
@@ -124,6 +125,8 @@ def iterate_pure(
     touched = i64(0)
     for iteration in range(iterations):
         for player in range(players):
+            if not (walkers >> player) & 1:
+                continue
             shift = deal_of(deals, iteration * players + player)
             touched += walk_pure(
                 nodes, threshold, alias, payoff, players, shift, averaging, floor, limit, player, regret, regret,

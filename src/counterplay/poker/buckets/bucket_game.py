@@ -213,6 +213,13 @@ class BucketGame(Described):
         acting = self.tree.player != TERMINAL
         return np.asarray(acting if self.fixed is None else acting & ~self.fixed.nodes)
 
+    @functools.cached_property
+    def deciding(self) -> tuple[int, ...]:
+        """The players who decide something: where a part is solved after a fold, one fewer than there are."""
+        if self.fixed is None or self.players == 2:
+            return tuple(range(self.players))
+        return tuple(np.unique(self.tree.player[self.free]).tolist())
+
     @property
     def num_entries(self) -> int:
         """Pairs of an information set and an action."""

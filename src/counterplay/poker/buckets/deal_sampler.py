@@ -55,20 +55,28 @@ class DealSampler:
         deal_cards(self.deck, state, self._stock, dealt)
         return self.shifts(dealt)
 
-    def shifts(self, dealt: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Given cards, hole cards by player and then the board, in the format of walks."""
+    def shifts(self, dealt: NDArray[np.uint8], rounds: int | None = None) -> NDArray[np.int64]:
+        """Given cards, hole cards by player and then the board, in the format of walks.
+
+        With ``rounds`` only the buckets of so many rounds are looked up; the rest keeps what it was.
+        """
         game, rules, count = self.game, self.game.definition, len(dealt)
+        last = game.rounds if rounds is None else rounds
         index, bucket, shift = self._index[:count], self._bucket[:count], self._shift[:count]
         board = rules.hole_cards * game.players
         for player in range(game.players):
             own = rules.hole_cards * player
-            for hands in self._hands:
+            for hands in self._hands[:last]:
                 gather_hands(dealt, own, rules.hole_cards, board, hands[:count])
             for slot, turn, (numbering, table, cuts), start, width in self._tables[player]:
-                index_hands(numbering, self._hands[turn][:count], index)
-                shift_buckets(index, table, cuts, start, width, slot, bucket, shift)
+                if turn < last:
+                    index_hands(numbering, self._hands[turn][:count], index)
+                    shift_buckets(index, table, cuts, start, width, slot, bucket, shift)
+            if rounds is not None:
+                continue
             rank_hands(self._ranking, self._hands[-1][:count], self._rank[player, :count])
-        shift_showdowns(self._rank[:, :count], self._codes, game.showdown_slot, shift)
+        if rounds is None:
+            shift_showdowns(self._rank[:, :count], self._codes, game.showdown_slot, shift)
         return shift
 
 

@@ -3,7 +3,8 @@
 Gibson 2014, definition 7.1, with the prefix folded into the deals: candidates are dealt uniformly and accepted with the
 probability of the players' actions on the way, relative to the largest over hands.  A candidate is decided by the state
 of the random numbers at its deal alone, and the state advances to after the last one that was accepted, so that deals
-do not depend on the size of a batch.
+do not depend on the size of a batch.  Of candidates only the rounds of that betting are looked up, which is most of the
+time where few of them are accepted.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
+from counterplay.kernels.buckets.deal_batches import deal_cards
 from counterplay.kernels.walks import GOLDEN, UNIT, mixed
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.buckets.deal_sampler import DealSampler
@@ -32,12 +34,13 @@ class PrefixSampler(DealSampler):
     def __init__(self, game: BucketGame, size: int) -> None:
         super().__init__(game, size)
         self._steps = [(len(game.slot_start) + slot, slot, chances) for slot, chances in prefix_steps(game)]
-        self._kept = np.empty_like(self._shift)
+        self._rounds = 1 + max(slot // game.players % game.rounds for _, slot, _ in self._steps)
+        self._kept = np.empty_like(self._dealt)
 
     @staticmethod
     def nbytes(game: BucketGame, size: int) -> int:
         """As ``DealSampler.nbytes``."""
-        return DealSampler.nbytes(game, size) + size * 8 * (game.num_slots + 4)
+        return DealSampler.nbytes(game, size) + size * (game.definition.cards_dealt + 32)
 
     def deal(self, state: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
         """As ``DealSampler.deal``: those that are accepted."""
@@ -45,10 +48,11 @@ class PrefixSampler(DealSampler):
         stride = self.game.definition.cards_dealt * int(GOLDEN) & WORD
         while found < count:
             before = int(state[0])
-            shift = super().deal(state, self.size)
+            deal_cards(self.deck, state, self._stock, self._dealt)
+            shift = self.shifts(self._dealt, self._rounds)
             states = np.uint64(before) + np.arange(self.size, dtype=np.uint64) * np.uint64(stride)
             accepted = np.flatnonzero(mixed(mixed(states ^ SALT)) * UNIT < self._chances(shift))[: count - found]
-            self._kept[found : found + len(accepted)] = shift[accepted]
+            self._kept[found : found + len(accepted)] = self._dealt[accepted]
             found += len(accepted)
             if found == count and count:
                 state[0] = before + (int(accepted[-1]) + 1) * stride & WORD
@@ -56,7 +60,7 @@ class PrefixSampler(DealSampler):
             if candidates > MOST_CANDIDATES:
                 where = f"the part {self.game.fixed.part!r} of {self.game.name}" if self.game.fixed else self.game.name
                 raise SolverError(f"of {candidates:,} deals none comes to {where}: the base hardly plays towards it")
-        return self._kept[:count]
+        return self.shifts(self._kept[:count])
 
     def _chances(self, shift: NDArray[np.int64]) -> NDArray[np.float64]:
         """With which probability deals are accepted."""
