@@ -219,7 +219,6 @@ class TestStaticExperts:
                 storage="float32",
                 seed=0,
                 threads=1,
-                average_walks=expert_pipeline.EXPERT_AVERAGES,
             )
             solver.step(report[f"expert {part}"]["iterations"])
             expert = solver.profile(unmet=TRIVIAL["always-call"])
@@ -310,7 +309,6 @@ class TestStaticExperts:
             storage="float32",
             seed=0,
             threads=1,
-            average_walks=expert_pipeline.EXPERT_AVERAGES,
         )
         solver.step(json.loads((tmp_path / "built" / "build.json").read_text())["done"]["expert f"]["iterations"])
         _, found = read_container(tmp_path / "built" / "expert-f.strategy", KIND)

@@ -56,10 +56,6 @@ EXPERT = "expert "
 BASE_SHARE = 0.5
 """Of the solvers' time, where there are experts."""
 
-EXPERT_AVERAGES = 0.5
-"""Fraction of an expert's iterations that add walks for the average: where one has folded they are as short as others.
-In the whole game of three players such a walk takes as long as a thousand iterations."""
-
 SCOUT_SHARE = 0.1
 """Of the solvers' time, where betting must be found that is important."""
 
@@ -243,8 +239,8 @@ class ExpertPipeline(Pipeline):
         else:
             plan = self.plan
             settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
-            if self.definition.players > 2:
-                settings |= {"profile": "average", "average_walks": EXPERT_AVERAGES}
+            if len(game.deciding) == 2:  # averages cost nothing there; where three decide the last profile plays
+                settings |= {"profile": "average"}
             solver = make_solver(game, plan.algorithm, memory_limit=self.memory_limit, **settings)
         assert isinstance(solver, BucketSolver)
         return solver

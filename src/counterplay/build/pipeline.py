@@ -279,8 +279,10 @@ class Pipeline(BuildFolder):
             raise KeyboardInterrupt
 
     def _unmet(self) -> CardFree | None:
-        """What plays where a run has never been: with more than two players, whose betting is too large to be met
-        everywhere, calls.  Who plays at random there folds every third hand of the largest pots."""
+        """What plays where a run has never been: with more than two players calls.
+
+        There most betting is never met, and uniform play would fold every third hand of the largest pots.
+        """
         return TRIVIAL["always-call"] if self.definition.players > 2 else None
 
     def _shares(self) -> tuple[float, ...]:

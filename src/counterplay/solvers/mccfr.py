@@ -12,9 +12,9 @@ values of the traverser's information sets that it visits, and adds the regrets 
 * ``probing``                    the same, those left out are worth the result of a rollout (algorithm 3, appendix C.4).
 * ``pure-cfr``                   pure strategies, integers, half the memory (algorithm 5).
 
-With two players averages are accumulated in the other's walks, and so they are in a part of a game of more where but two
-decide; more players need separate walks for the average, in a fraction of the iterations (algorithm 2), or play their
-current profile (section 4.3; ``profile="last"``).  With several
+With two players averages are accumulated in the other's walks, and so they are in a part of a larger game where only
+two decide; more players need separate walks for the average, in a fraction of the iterations (algorithm 2), or play
+their current profile (section 4.3; ``profile="last"``).  With several
 threads all work on the same tables without locks: some updates are lost, and results differ from run to run.
 
 Departures: Pure CFR's average counts the sampled actions, and counts of an information set are halved where they would
