@@ -16,6 +16,7 @@ from counterplay.abstraction.importance import self_play_values, sequence_values
 from counterplay.build import expert_pipeline, pipeline_of
 from counterplay.build.build_report import build_rows
 from counterplay.build.expert_pipeline import ExpertPipeline
+from counterplay.build.pipeline import Pipeline
 from counterplay.build.planning import make_plan
 from counterplay.build.presets import OPPONENTS, Plan
 from counterplay.build.recipes import PublishedAgent, cut_cards, find_agent, published_agents
@@ -228,6 +229,19 @@ class TestStaticExperts:
         for node in np.flatnonzero((labels == 0) & (tree.player >= 0)).tolist():
             for bucket in range(2):
                 assert whole.row(node, bucket).tolist() == base.row(node, bucket).tolist()
+
+    def test_the_base_calls_where_its_run_has_never_been(self, game: str, tmp_path: Path) -> None:
+        """It is what the solver finds, and calls elsewhere; one of two players plays uniformly there."""
+        for name, spec in (("three", game), ("two", "leduc_limit_2p")):
+            plan = dataclasses.replace(small_plan(spec, experts="none"), iterations=3)
+            Pipeline(plan, tmp_path / name).run()
+            agent = load_strategy(tmp_path / name / "agent.strategy")
+            assert isinstance(agent, BucketStrategy)
+            solver = make_solver(agent.abstract, "external-sampling", storage="float32", seed=0, threads=1)
+            solver.step(3)
+            plain, filled = solver.profile(), solver.profile(unmet=TRIVIAL["always-call"])
+            assert not np.array_equal(plain.weights, filled.weights)
+            assert np.array_equal(agent.weights, (filled if name == "three" else plain).weights)
 
     def test_the_report(self, game: str, built: Path) -> None:
         report = ExpertPipeline(small_plan(game, experts="f,cf"), built).run()

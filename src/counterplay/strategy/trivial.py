@@ -73,8 +73,11 @@ class CardFree:
 
     def buckets(self, game: BucketGame) -> BucketStrategy:
         """The strategy of a bucket game that plays so in all seats."""
-        rows = [np.tile(row, kinds) for kinds, row in self.bucket_rows(game)]
-        return BucketStrategy.of_game(game, np.concatenate([np.zeros(0), *rows]), Provenance(self._name()))
+        weights, start = np.empty(game.num_entries), 0
+        for kinds, row in self.bucket_rows(game):
+            weights[start : start + kinds * len(row)] = np.tile(row, kinds)
+            start += kinds * len(row)
+        return BucketStrategy.of_game(game, weights, Provenance(self._name()))
 
     def bucket_rows(self, game: BucketGame) -> Iterator[tuple[int, Matrix]]:
         """Of each slot of a bucket game: how many buckets it has, and the probabilities that each of them has there."""
