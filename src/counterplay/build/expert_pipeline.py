@@ -239,7 +239,7 @@ class ExpertPipeline(Pipeline):
         else:
             plan = self.plan
             settings = {**plan.settings, "seed": plan.seed, "threads": plan.threads}
-            if len(game.deciding) == 2:  # averages cost nothing there; where three decide the last profile plays
+            if self.definition.players > len(game.deciding) == 2:  # averages cost nothing there
                 settings |= {"profile": "average"}
             solver = make_solver(game, plan.algorithm, memory_limit=self.memory_limit, **settings)
         assert isinstance(solver, BucketSolver)
