@@ -92,15 +92,15 @@ def play(agent: AdaptiveAgent, opponent: Agent, hands: range, seed: int = 1) -> 
 
 
 def test_every_member_is_estimated_and_the_rule_chooses() -> None:
-    """By the one estimator of matches, from what the agent saw, and for the member that played."""
+    """By the one estimator of matches, from what the agent saw, and with the probabilities of the draw."""
     agent = adaptive(seed=3, select="thompson")
     hands = play(agent, RuleAgent("always-raise", 2), range(60))
     rules, members = open_match_game(LEDUC).definition(), portfolio().members
-    estimates = MemberEstimates(rules, [member.strategy for member in members], "ef")
+    estimates = MemberEstimates(rules, [member.strategy for member in members], "ac+ef")
     rule, found = make_rule("thompson", 4, 3), agent.choices()
     for number, hand in enumerate(hands):
         assert found.played[number] == rule.choose()
-        row = estimates.estimate(hand.seen_by(number % 2), int(found.played[number]))
+        row = estimates.estimate(hand.seen_by(number % 2), rule.shares())
         np.testing.assert_array_equal(found.estimates[number], row)
         rule.update(row)
 
@@ -166,7 +166,11 @@ def test_a_hand_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
         ({"members": ["a"]}, "another agent"),
         ({"bound": 5.0}, "another agent"),
         ({"game": "kuhn"}, "another agent"),
-        ({"adaptive": 2}, "another agent"),
+        ({"adaptive": 1}, "another agent"),
+        ({"shares": [0.5, 0.5]}, "damaged"),
+        ({"shares": [0.5, 0.5, 0.5, -0.5]}, "damaged"),
+        ({"shares": [0.0, 0.0, 0.0, 0.0]}, "damaged"),
+        ({"shares": [0.0, 0.0, 0.5, 0.5], "playing": 0}, "damaged"),
         ({"playing": 4}, "damaged"),
         ({"hands": [1, 2]}, "damaged"),
         ({"hands": [9, 0, 0, 0]}, "damaged"),

@@ -126,7 +126,7 @@ def test_the_strategy_that_played_is_money_on_average(name: str) -> None:
 
 
 def test_usual_estimators() -> None:
-    for name, wanted in (("leduc_limit_2p", "ef"), ("kuhn_limit_3p", "ac")):
+    for name, wanted in (("leduc_limit_2p", "ac+ef"), ("kuhn_limit_3p", "ac")):
         game = dealt(name)
         assert MemberEstimates(game.rules, game.strategies[:1]).estimator.name == wanted
 
@@ -152,7 +152,7 @@ def test_luck_at_showdowns_alone_misleads() -> None:
     ("name", "estimator", "words"),
     [
         ("leduc_limit_2p", "aivat", "needs the opponent's cards"),
-        ("leduc_limit_2p", "ac+ef", "needs the opponent's cards"),
+        ("leduc_limit_2p", "ac+ef+divat", "use bc-divat"),
         ("leduc_limit_2p", "ac+divat", "use bc-divat"),
         ("leduc_limit_2p", "dvat", "divat"),
         ("kuhn_limit_3p", "ac+bc-divat", "more than two players"),

@@ -53,6 +53,9 @@ NO_LIMIT_GAMES = {
 EARLY_FOLDS_WITHOUT_LUCK = [Estimator(early_folds=True, values=values) for values in ("divat", "bc-divat")]
 """Of no table, but anybody may ask for them."""
 
+BOTH_PARTS = [Estimator(True, True, values) for values in ("money", "divat", "bc-divat")]
+"""With partial information these are of no table either."""
+
 SEATS = [*itertools.product((0, 1), (False, True))]
 
 
@@ -191,7 +194,7 @@ def compare(name: str, seat: int, off_policy: bool, partial: bool, known: bool, 
     """Every estimator that can be computed, against the one on the compiled game."""
     game = poker(name)
     chosen = [one for one in (PARTIAL if partial else FULL) if not (one.aivat and off_policy)]
-    chosen += [] if partial else EARLY_FOLDS_WITHOUT_LUCK
+    chosen += BOTH_PARTS if partial else EARLY_FOLDS_WITHOUT_LUCK
     check_hands(game, seat, chosen, off_policy, partial, known, count)
 
 
@@ -387,9 +390,8 @@ def test_what_is_refused() -> None:
         PokerEstimates(game.equity, [Estimator(aivat=True)], rows)
     with pytest.raises(GameError, match="aivat is for the strategy that was played"):
         PokerEstimates(game.equity, [Estimator(aivat=True)], rows, game.rows(game.evaluated), values)
-    for one in (Estimator(True, True), Estimator(aivat=True)):
-        with pytest.raises(GameError, match="needs the opponent's cards of all hands"):
-            PokerEstimates(game.equity, [one], rows, values=values, partial=True)
+    with pytest.raises(GameError, match="needs the opponent's cards of all hands"):
+        PokerEstimates(game.equity, [Estimator(aivat=True)], rows, values=values, partial=True)
     made = PokerEstimates(game.equity, [Estimator()], rows)
     with pytest.raises(GameError, match="the opponent's hand is not known"):
         made.estimate(game.hand(_fold(game), 0, partial=True))

@@ -274,7 +274,9 @@ def test_partial_information_equals_the_twin(name: str, player: int, off_policy:
 def test_the_bias_of_partial_information_is_the_twins(name: str, player: int) -> None:
     poker = compiled(name)
     estimates, others = poker.estimates(player, True, partial=True), poker.entries(poker.others)
-    for estimator in (Estimator(), Estimator(values="divat"), Estimator(True), Estimator(True, values="divat")):
+    asked = (Estimator(), Estimator(values="divat"), Estimator(True), Estimator(True, values="divat"),
+             Estimator(True, True))  # fmt: skip
+    for estimator in asked:
         match = poker.match(player, True, estimator.values == "divat", partial=True)
         found = {hand: twin(match, estimator, hand) for hand in poker.rules.hands()}
         wanted = match.expected(found, poker.others) - match.truth(poker.others)
@@ -302,7 +304,8 @@ def test_all_cards_at_showdowns_do_not_depend_on_what_is_seen(name: str, player:
     assert not off_policy or np.abs(full - part)[ends[~shown]].max() > 1e-3
 
 
-@pytest.mark.parametrize("estimator", [*PARTIAL, Estimator(early_folds=True, values="divat")], ids=named)
+@pytest.mark.parametrize("estimator", [*PARTIAL, Estimator(early_folds=True, values="divat"), Estimator(True, True)],
+                         ids=named)  # fmt: skip
 @pytest.mark.parametrize(("name", "player"), [*itertools.product(RULES, (0, 1))])
 def test_hands_that_look_alike_have_equal_estimates(name: str, player: int, estimator: Estimator) -> None:
     poker = compiled(name)

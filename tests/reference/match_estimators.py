@@ -207,7 +207,7 @@ class Match:
     def all_cards_and_early_folds(self, hand: History) -> float:
         total = 0.0
         for point in self.points(hand):
-            others = [self.holding(point, card) for card in self.cards(point, False)]
+            others = [self.holding(point, card) for card in self.cards(point, self.partial)]
             bottom = sum(self.sigma_hat(other) for other in others)
             for action in self.endings(point):
                 ends = [(*other, action) for other in others]

@@ -36,12 +36,15 @@ from counterplay.runtime.number_text import figure
 from counterplay.runtime.seeds import SEEDS
 from counterplay.storage import write_text
 
-STATE = 1
+STATE = 2
 """The format of files of states."""
 
 
 class AgentState(TypedDict):
-    """What is kept between hands; ``last`` identifies the last hand that was counted."""
+    """What is kept between hands; ``last`` identifies the last hand that was counted.
+
+    ``shares`` are the probabilities with which each member was to play the next hand, before ``playing`` was drawn.
+    """
 
     adaptive: int
     game: str
@@ -49,6 +52,7 @@ class AgentState(TypedDict):
     bound: float | None
     rule: RuleState
     playing: int
+    shares: list[float]
     spent: float
     reached: bool
     hands: list[int]
@@ -158,7 +162,7 @@ class AdaptiveAgent(Agent):
             return
         played = self.playing
         try:
-            row = self.estimates.estimate(state, played)
+            row = self.estimates.estimate(state, self.shares)
         except NotPlayedError:
             row = np.full(len(self.agents), math.nan)
             self.unknown += 1
@@ -202,8 +206,14 @@ class AdaptiveAgent(Agent):
             self._save()
 
     def _choose(self) -> None:
-        """Who plays the next hand."""
+        """Who plays the next hand, and with which probabilities it came to that."""
         self.preferred = self.rule.choose()
+        self.shares = self.rule.shares()
+        if self.safety is not None:
+            kept = np.array([self.safety.keeps(member) for member in range(len(self.shares))])
+            refused = float(self.shares[~kept].sum())
+            self.shares = np.where(kept, self.shares, 0.0)
+            self.shares[self.safety.equilibrium] += refused
         self.playing = self.preferred if self.safety is None else self.safety.admit(self.preferred)
 
     def _note(self, state: MatchState, played: int, row: NDArray[np.float64]) -> None:
@@ -233,7 +243,7 @@ class AdaptiveAgent(Agent):
         state: AgentState = {
             "adaptive": STATE, "game": self.portfolio.game, "members": list(self.portfolio.names),
             "bound": None if safety is None else safety.bound, "rule": self.rule.state(), "playing": self.playing,
-            "spent": 0.0 if safety is None else safety.spent, "reached": safety is not None and safety.reached,
+            "shares": self.shares.tolist(), "spent": 0.0 if safety is None else safety.spent, "reached": safety is not None and safety.reached,
             "hands": self.hands, "unknown": self.unknown, "last": self._last,
         }  # fmt: skip
         write_text(self._state, json.dumps(state) + "\n")
@@ -256,6 +266,10 @@ class AdaptiveAgent(Agent):
         fits = len(state["hands"]) == len(self.agents) and min(state["hands"]) >= 0 and state["unknown"] >= 0
         if not fits or not 0 <= state["playing"] < len(self.agents) or sum(state["hands"]) != self.rule.hands:
             raise StrategyError(f"{path} is damaged: its hands are not those of {len(self.agents)} members")
+        shares = np.array(state["shares"], np.float64)
+        if shares.shape != (len(self.agents),) or not shares.min() >= 0.0 or not abs(shares.sum() - 1.0) < 1e-9 \
+                or shares[state["playing"]] <= 0.0:  # fmt: skip
+            raise StrategyError(f"{path} is damaged: its shares are no probabilities of {len(self.agents)} members")
         if self.safety is not None:
             try:
                 self.safety.restore(state["spent"], state["reached"])
@@ -263,4 +277,4 @@ class AdaptiveAgent(Agent):
                 raise StrategyError(f"{path} is damaged: {error}") from None
         self.hands, self.unknown, self._last = list(state["hands"]), state["unknown"], state["last"]
         self.preferred = self.rule.choose()
-        self.playing = state["playing"]
+        self.playing, self.shares = state["playing"], shares

@@ -70,7 +70,7 @@ FULL = Setting("holdem_2_4", "PS5/PS5", None, 400, "2mbb", "1mbb")
 
 
 def run(
-    quick: bool = False, matches: int = 20, deals: int = 3000, select: str = "thompson", estimator: str = "ef",
+    quick: bool = False, matches: int = 20, deals: int = 3000, select: str = "thompson", estimator: str = "ac+ef",
     folder: str | None = None, workers: int = 1, threads: int = 1,
 ) -> Experiment:  # fmt: skip
     """Play the matches.

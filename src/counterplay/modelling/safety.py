@@ -41,9 +41,13 @@ class SafetyBound:
         self.reached = False
         """Whether the equilibrium alone plays."""
 
+    def keeps(self, member: int) -> bool:
+        """Whether the bound is kept if a member plays the next hand."""
+        return not self.reached and self.spent + self.excess[member] <= self.bound
+
     def admit(self, member: int) -> int:
         """Who plays the next hand instead of a member: itself, or the equilibrium; the hand is counted."""
-        if self.reached or self.spent + self.excess[member] > self.bound:
+        if not self.keeps(member):
             self.reached = True
             return self.equilibrium
         self.spent += self.excess[member]

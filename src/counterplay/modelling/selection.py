@@ -12,6 +12,8 @@ Johanson 2016, section 8.2, gives no rule of selection or forgetting; these are:
 * *exponential* (Cesa-Bianchi and Lugosi 2006, theorem 2.3): drawn with weights exp(η_t sum / scale) and η_t =
   √(8 ln K / t); where all members are estimated its regret is bounded on any sequence (``exponential_bound``).
 
+A rule that draws says with which probabilities (``shares``): whoever estimates the hand afterwards needs them.
+
 Departure: winnings of poker have no useful range, so ``scale`` is by default the standard deviation of the member's
 own estimates, and the largest of these for exponential weights; then the bounds are not proven.
 """
@@ -35,6 +37,9 @@ Float64 = NDArray[np.float64]
 
 WINDOW = 1000
 """Hands that greedy remembers."""
+
+DRAWS = 64
+"""Draws of Thompson sampling from which shares are counted."""
 
 
 class RuleState(TypedDict):
@@ -83,6 +88,10 @@ class SelectionRule:
         scores = self.scores()
         best = np.flatnonzero(scores == scores.max())
         return self.first if self.first in best else int(best[0])
+
+    def shares(self) -> Float64:
+        """The probabilities with which ``choose`` came to its choice: (members,); 1 for it unless it was drawn."""
+        return np.asarray(np.arange(self.members) == self.choose(), dtype=np.float64)
 
     def scores(self) -> Float64:
         """What the choice compares: (members,)."""
@@ -215,8 +224,23 @@ class Thompson(_Scaled):
 
     def scores(self) -> Float64:
         """As ``SelectionRule.scores``."""
+        return np.asarray(self._drawn(1)[0])
+
+    def shares(self) -> Float64:
+        """As ``SelectionRule.shares``: how often each member is the greatest in some draws, of which one counted.
+
+        The draws are exchangeable: given what they are as a set, that one is each of them with the same probability,
+        so that the shares are exact, not an approximation of how often Thompson sampling chooses so.
+        """
+        drawn = self._drawn(DRAWS)
+        best = drawn == drawn.max(axis=1, keepdims=True)
+        chosen = np.where(best[:, self.first], self.first, best.argmax(axis=1))
+        return np.asarray(np.bincount(chosen, minlength=self.members) / DRAWS)
+
+    def _drawn(self, count: int) -> Float64:
+        """Some draws of the means; the first is always the same one."""
         scale = self.deviations if self.scale is None else np.full(self.members, self.scale)
-        noise = self._random().standard_normal(self.members)
+        noise = self._random().standard_normal((count, self.members))
         return self._unknown(self.means + noise * scale / np.sqrt(np.maximum(self.counts, 1)))
 
 
@@ -224,6 +248,10 @@ class ExponentialWeights(_Scaled):
     """Drawn with weights that grow exponentially with the sums of estimates."""
 
     name = "exponential"
+
+    def shares(self) -> Float64:
+        """As ``SelectionRule.shares``."""
+        return self.scores()
 
     def scores(self) -> Float64:
         """The weights as probabilities."""

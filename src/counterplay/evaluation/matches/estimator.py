@@ -54,7 +54,7 @@ class Estimator:
     @property
     def partial(self) -> bool:
         """Whether it can be computed, with a bias, where opponents' cards are seen at showdowns only."""
-        return not self.aivat and not (self.all_cards and self.early_folds)
+        return not self.aivat
 
 
 FULL = tuple(
@@ -67,8 +67,8 @@ FULL = tuple(
 )  # fmt: skip
 """The rows of table 7.1, all cards with early folds alone and with DIVAT, and AIVAT."""
 
-PARTIAL = tuple(one for one in FULL if one.partial)
-"""Those of table 7.3."""
+PARTIAL = tuple(one for one in FULL if one.partial and not (one.all_cards and one.early_folds))
+"""Those of table 7.3, which has no all cards with early folds; these can be asked for."""
 
 ALL = "all"
 

@@ -119,6 +119,60 @@ class _BucketBoard:
         return np.asarray(self._rows.by_bucket(node)[bucket])
 
 
+class MixedRows:
+    """The strategy of who draws one of several strategies before each hand and plays it to the end.
+
+    At a decision each strategy counts by the chance that it was drawn and came there (Kuhn 1953: the reach of the draw
+    is the mean of the reaches).  Where none comes, it plays like the first.
+
+    Parameters
+    ----------
+    rows : sequence of HandRows
+        The strategies.
+    shares : (strategies,) array
+        The probabilities of the draw.
+    """
+
+    def __init__(self, rows: Sequence[HandRows], shares: Float64) -> None:
+        self.parts = [(one, float(share)) for one, share in zip(rows, shares, strict=True) if share > 0.0]
+        self.tree = rows[0].tree
+        self._board: dict[tuple[int, tuple[int, ...]], BoardRows] = {}
+
+    def on_board(self, player: int, board: Sequence[int]) -> BoardRows:
+        """As ``HandRows.on_board``."""
+        key = (player, tuple(board))
+        if key not in self._board:
+            self._board[key] = _MixedBoard(self.tree, player, [(one.on_board(*key), part) for one, part in self.parts])
+        return self._board[key]
+
+
+class _MixedBoard:
+    def __init__(self, tree: BettingTree, player: int, parts: Sequence[tuple[BoardRows, float]]) -> None:
+        self._tree, self._player = tree, player
+        self._boards = [board for board, _ in parts]
+        self._start = np.array([[part] for _, part in parts])
+        self.rows = functools.cache(self._rows)
+        self._reach = functools.cache(self._reached)
+
+    def _rows(self, node: int) -> Float64:
+        reach = self._reach(node)
+        rows = np.array([board.rows(node) for board in self._boards])
+        total = reach.sum(axis=0)
+        mixed = (reach[:, :, None] * rows).sum(axis=0)
+        return np.divide(mixed, total[:, None], out=rows[0], where=total[:, None] > 0.0)
+
+    def _reached(self, node: int) -> Float64:
+        """The probabilities that each was drawn and plays as far as a decision, for every hand: (strategies, H)."""
+        before = int(self._tree.parent[node])
+        if before < 0:
+            return self._start
+        reach = self._reach(before)
+        if self._tree.player[before] != self._player:
+            return reach
+        step = node - int(self._tree.first_child[before])
+        return np.asarray(reach * np.array([board.rows(before)[:, step] for board in self._boards]))
+
+
 class NamedRows:
     """A strategy of any storage, by the names of its infosets."""
 

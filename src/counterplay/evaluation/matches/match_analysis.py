@@ -20,7 +20,7 @@ from counterplay.errors import GameError
 from counterplay.evaluation.matches.all_in_equity import AllInEquity, game_equity
 from counterplay.evaluation.matches.edge_values import EdgeValues, bet_call_values, fitted_values
 from counterplay.evaluation.matches.estimator import ALL, Estimator, read_estimators
-from counterplay.evaluation.matches.estimator import FULL as EVERY
+from counterplay.evaluation.matches.estimator import FULL, PARTIAL
 from counterplay.evaluation.matches.hand_rows import HandRows, hand_rows
 from counterplay.evaluation.matches.match_hands import STEP, MatchHands
 from counterplay.evaluation.matches.poker_estimates import NotPlayedError, PlayedHand, PokerEstimates
@@ -137,7 +137,7 @@ class EstimatorSet:
         progress: ProgressCallback | None = None,
     ) -> None:  # fmt: skip
         fitted = isinstance(played, BucketStrategy)
-        usual = [one for one in EVERY if (one.partial or not partial) and not (one.aivat and evaluated is not None)
+        usual = [one for one in (PARTIAL if partial else FULL) if not (one.aivat and evaluated is not None)
                  and (fitted or one.values != "divat")]  # fmt: skip
         self.estimators = read_estimators(estimators, usual)
         if not fitted and any(one.values == "divat" for one in self.estimators):

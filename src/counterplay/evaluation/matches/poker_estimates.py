@@ -13,6 +13,7 @@ AC has the last term alone, EF the actual hand instead of all c, basic importanc
 
 With partial information the opponent's hand is known at showdowns only.  Where it is unknown, c avoids the board alone,
 luck is not measured, and calls are not imagined: estimates are biased, little if the pot decides most (JOH-45).
+Imagined folds are the same whether the hand is shown later or not: there c avoids the board alone as well.
 
 With more players (Gibson 2014, section 8.2) information is always partial: the hands that were shown are avoided, and
 there is no value function, so that luck is not measured.
@@ -156,7 +157,8 @@ class _Hand:
         known = np.ones(len(equity.holes), np.bool_)
         for number in hand.shown:
             known &= equity.bits & equity.bits[number] == 0
-        self.live = [known & equity.free(*self.board[:end]) for end in ends[:turns]]
+        self.free = [equity.free(*self.board[:end]) for end in ends[:turns]]
+        self.live = [known & one for one in self.free]
         self.edges = []
         if isinstance(equity, AllInEquity) and hand.other is not None:
             self.edges = equity.edges(hand.other, self.board)
@@ -199,7 +201,7 @@ class _Hand:
         own, total = self.hand.own, 0.0
         imagined: set[int] = set()
         for node, _, sampled, options in self.choices if one.early_folds else ():
-            live = self.live[int(self.tree.round[node])]
+            live = (self.free if self.owner.partial else self.live)[int(self.tree.round[node])]
             imagined.update(end for end, _ in options)
             for end, reach in options:
                 won = self._won(end, one.values, int(self.tree.round[node]))

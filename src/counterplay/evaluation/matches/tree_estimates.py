@@ -87,8 +87,6 @@ class TreeEstimates:
             if estimator.aivat:
                 return self.aivat(values)
         won = self.winnings if estimator.values == "money" else self.without_luck(values)
-        if self._seen is not None and estimator.all_cards and estimator.early_folds:
-            raise GameError(f"{estimator.name} needs full information: leave out ac or ef")
         ended = self._ended() if estimator.early_folds else np.zeros(self.tree.num_histories, np.bool_)
         anchor = np.where(ended, self.tree.parent, np.arange(self.tree.num_histories))
         group = self._groups() if estimator.all_cards else np.arange(self.tree.num_histories)
@@ -97,6 +95,8 @@ class TreeEstimates:
         added[closing] = self._ratio(group, closing, closing, anchor, won)
         if estimator.early_folds:
             deciding = np.flatnonzero(self.tree.player == self.player)
+            if self._seen is not None and estimator.all_cards:
+                group = self._joined(self._imagined, deciding, self.tree.infoset[deciding])
             added[deciding] = self._ratio(group, deciding, self.ends[ended[self.ends]], anchor, won)
         return self._at_ends(self._summed(added))
 
@@ -195,12 +195,15 @@ class TreeEstimates:
 
     def _groups(self) -> Ints:
         """The imagined groups; with partial information, joined where their terminals look alike."""
-        group = self._imagined
         if self._seen is None:
-            return group
+            return self._imagined
+        return self._joined(self._imagined, self.ends, self._seen[self.ends])
+
+    def _joined(self, group: Ints, histories: Ints, seen: Ints) -> Ints:
+        """Groups, joined where some of these histories look alike: (H,)."""
         count = int(group.max()) + 1
-        size = count + int(self._seen.max()) + 1
-        links = coo_array((np.ones(len(self.ends)), (group[self.ends], count + self._seen[self.ends])), (size, size))
+        size = count + int(seen.max(initial=0)) + 1
+        links = coo_array((np.ones(len(histories)), (group[histories], count + seen)), (size, size))
         return np.asarray(connected_components(links, directed=False)[1][group], np.int64)
 
     def _ended(self) -> NDArray[np.bool_]:
