@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import counterplay as cp
-from counterplay.agents import Member, Portfolio, load_portfolio, make_entry
+from counterplay.agents import Member, Portfolio, load_portfolio, make_entry, match
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError, GameError, StrategyError
 from counterplay.forms import open_game
@@ -166,3 +166,28 @@ def test_portfolios_play_poker_from_a_definition(folder: Path) -> None:
     for game, words in (("kuhn", "cannot play kuhn"), ("leduc_limit_2p", "other rules|cannot play|not a game")):
         with pytest.raises(CounterplayError, match=words):
             make_entry(str(folder)).check(cp.agents.open_match_game(game))
+
+
+# Three players ----------------------------------------------------------------------------------------------------
+
+LEDUC_3P = "GAMEDEF\nlimit\nnumPlayers = 3\nnumRounds = 2\nblind = 1 1 1\nraiseSize = 2 4\nfirstPlayer = 1 1\n" \
+           "maxRaises = 1 1\nnumSuits = 2\nnumRanks = 3\nnumHoleCards = 1\nnumBoardCards = 0 1\n" \
+           "END GAMEDEF\n"  # fmt: skip
+
+
+def test_three_player_leduc_from_the_folder_to_a_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Saved, played from the command line and in process alike, and what is estimated is what was won."""
+    rules = tmp_path / "leduc-three.game"
+    rules.write_text(LEDUC_3P, encoding="utf-8")
+    tree = open_game(str(rules), "history")
+    members = tuple(Member(name, TRIVIAL[name.replace("even", "50/50")].tabular(tree)) for name in ("even", "uniform"))
+    Portfolio(str(rules), members).save(tmp_path / "three")
+    words = ["match", f"{tmp_path / 'three'}?select=thompson", "always-call", "50/50", "--deals", "6", "--seed", "4"]
+    assert main([*words, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    result = match(str(rules), [f"{tmp_path / 'three'}?select=thompson", "always-call", "50/50"], 6, 4)
+    assert printed["choices"] == json.loads(json.dumps(result.to_dict()["choices"]))
+    assert [len(one.played) for one in result.choices["three"]] == [6] * 6  # one for each seating
+    alone = match(str(rules), [f"{tmp_path / 'three'}?select=fixed,estimator=basic", "always-call", "50/50"], 6, 4)
+    won = [one.estimates[:, 0].mean() for one in alone.choices["three"]]
+    assert np.mean(won) == pytest.approx(alone.estimate(0).mean, abs=1e-12)

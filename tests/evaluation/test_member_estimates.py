@@ -27,6 +27,7 @@ from counterplay.poker.betting import build_betting_tree
 from counterplay.poker.cards import parse_cards
 from counterplay.poker.poker_game import definition_for
 from counterplay.poker.rules import Betting
+from counterplay.strategy.strategy import Strategy
 from counterplay.strategy.tabular import TabularStrategy
 from counterplay.strategy.trivial import TRIVIAL
 from counterplay.tree.history.game_tree import GameTree
@@ -125,26 +126,103 @@ def test_the_strategy_that_played_is_money_on_average(name: str) -> None:
         assert one.expected(basic, game.strategies[2]) == pytest.approx(one.truth(game.strategies[2]), abs=1e-12)
 
 
+SHARES = ((0.5, 0.2, 0.3), (0.25, 0.75, 0.0), (0.0, 1.0, 0.0))
+
+
+def mixed_table(game: Dealt, seat: int, shares: tuple[float, ...]) -> np.ndarray:
+    """A strategy that comes everywhere as often as who draws one of the strategies first: slow, from the histories."""
+    tree, tables = game.tree, [one.for_tree(game.tree) for one in game.strategies]
+    found, reach = tables[0].copy(), np.zeros((len(tables), tree.num_histories))
+    reach[:, 0] = shares
+    for history in range(tree.num_histories):
+        before = int(tree.parent[history])
+        if before >= 0:
+            reach[:, history] = reach[:, before]
+            if tree.player[before] == seat:
+                entry = tree.infoset_offset[tree.infoset[before]] + history - tree.first_child[before]
+                reach[:, history] *= [table[entry] for table in tables]
+        if tree.player[history] == seat and reach[:, history].sum() > 0.0:
+            first = int(tree.infoset_offset[tree.infoset[history]])
+            entries = slice(first, first + len(tree.actions_of(int(tree.infoset[history]))))
+            rows = np.array([table[entries] for table in tables])
+            found[entries] = reach[:, history] @ rows / reach[:, history].sum()
+    return found
+
+
+@pytest.mark.parametrize("shares", SHARES)
+@pytest.mark.parametrize(
+    ("name", "estimator"),
+    [("leduc_limit_2p", "ac+ef"), ("leduc_limit_2p", "ef"), ("kuhn_limit_3p", "ac"), ("kuhn_limit_2p", "ac+ef")],
+)
+def test_a_draw_is_the_strategy_that_comes_everywhere_as_often(
+    name: str, estimator: str, shares: tuple[float, ...]
+) -> None:
+    """As on the compiled game, with that strategy as the one that played."""
+    game, seat = dealt(name), 1
+    members, seen = MemberEstimates(game.rules, game.strategies, estimator), game.seen(seat)
+    played = mixed_table(game, seat, shares)
+    wanted = [
+        TreeEstimates(game.tree, seat, played, asked, seen).estimate(read_estimator(estimator))
+        for asked in game.strategies
+    ]
+    for end in np.random.default_rng(3).permutation(game.ends)[:60].tolist():
+        found = members.estimate(game.states[end].seen_by(seat), np.array(shares))
+        np.testing.assert_allclose(found, [one[end] for one in wanted], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seat", range(2))
+@pytest.mark.parametrize("shares", SHARES[:2])
+def test_hands_of_a_draw_are_right_on_average(seat: int, shares: tuple[float, ...]) -> None:
+    """The mean over the draw and the hands of who was drawn is what each strategy wins: full enumeration."""
+    game = dealt("kuhn_limit_2p")
+    members, found = MemberEstimates(game.rules, game.strategies, "ef"), np.zeros((3, game.tree.num_histories))
+    for end, state in game.states.items():
+        found[:, end] = members.estimate(state.seen_by(seat), np.array(shares))
+    others = TabularStrategy.from_tree(game.tree, random_table(game.tree, 9, zeros=False))
+    hands = [TreeEstimates(game.tree, seat, played) for played in game.strategies]
+    for asked, row, own in zip(game.strategies, found, hands, strict=True):
+        mean = sum(share * one.expected(row, others) for share, one in zip(shares, hands, strict=True))
+        assert mean == pytest.approx(own.truth(others), abs=1e-12), asked
+
+
 def test_usual_estimators() -> None:
     for name, wanted in (("leduc_limit_2p", "ac+ef"), ("kuhn_limit_3p", "ac")):
         game = dealt(name)
         assert MemberEstimates(game.rules, game.strategies[:1]).estimator.name == wanted
 
 
+@functools.cache
+def near() -> Strategy:
+    """Nearly an equilibrium of Leduc."""
+    return cp.solve("leduc_limit_2p", "cfr+", iterations=60).profile
+
+
+def test_unseen_cards_bias_all_cards() -> None:
+    """With six cards the one that nobody saw matters, if its owner looks at it: 0.12 chips of what is 0.085 below 0."""
+    game = dealt("leduc_limit_2p")
+    one, bias = TreeEstimates(game.tree, 0, near(), observed=game.seen(0)), {}
+    for other in (near(), TRIVIAL["50/50"].tabular(game.tree)):
+        for name in ("ef", "ac+ef"):
+            bias[name, other is near()] = one.expected(one.estimate(read_estimator(name)), other) - one.truth(other)
+    assert max(abs(bias["ef", True]), abs(bias["ef", False]), abs(bias["ac+ef", False])) < 1e-9
+    assert bias["ac+ef", True] == pytest.approx(0.121, abs=0.005)
+
+
 def test_luck_at_showdowns_alone_misleads() -> None:
     """Why the estimator of the source is not the usual one: its bias exceeds what is at stake."""
     game = dealt("leduc_limit_2p")
-    own, other = cp.solve("leduc_limit_2p", "cfr+", iterations=60).profile, TRIVIAL["always-raise"].tabular(game.tree)
+    own, other = near(), TRIVIAL["always-raise"].tabular(game.tree)
     one, bias = TreeEstimates(game.tree, 0, own), {}
     reached = one.expected(np.ones(game.tree.num_histories), other)
     assert reached == pytest.approx(1.0)
-    for name in ("ef", "ac+bc-divat"):
+    for name in ("ef", "ac+ef", "ac+bc-divat"):
         members, found = MemberEstimates(game.rules, [own], name), np.zeros(game.tree.num_histories)
         for end, state in game.states.items():
             with contextlib.suppress(NotPlayedError):
                 found[end] = members.estimate(state.seen_by(0), 0)[0]
         bias[name] = abs(one.expected(found, other) - one.truth(other))
     assert bias["ef"] < 1e-9
+    assert bias["ac+ef"] < 0.01
     assert bias["ac+bc-divat"] > 0.3
 
 

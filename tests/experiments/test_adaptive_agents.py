@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,17 @@ from counterplay.agents import load_portfolio, make_entry, match, open_match_gam
 from counterplay.errors import CounterplayError
 from counterplay.experiments import adaptive_agents, run_experiment
 from counterplay.experiments.adaptive_agents import SEEN, UNSEEN
-from counterplay.experiments.shared.observed_opponent import SMALL
+from counterplay.experiments.shared.observed_opponent import Setting
+
+TINY = Setting("holdem_2_4(ranks=4,suits=3)", "PS2/PS2", None, 40, "30mbb", "10mbb")
+"""Twelve cards, strategies that are hardly solved: as quick as can be."""
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("experiment")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adaptive_agents, "SMALL", TINY)
+        yield tmp_path_factory.mktemp("experiment")
 
 
 def finished(folder: Path, **options: Any) -> Any:
@@ -46,10 +52,10 @@ def test_matches_are_those_of_the_agent(folder: Path) -> None:
     """The numbers of one match, from the match itself."""
     finished(folder, matches=2)
     place, number = folder, 3
-    row = adaptive_agents._played(SMALL, place, 12, "select=thompson,estimator=ef", number)
-    entries = [make_entry(f"{place / 'portfolio'}?select=thompson,estimator=ef"),
+    row = adaptive_agents._played(TINY, place, 12, "select=thompson,estimator=ac+ef", number)
+    entries = [make_entry(f"{place / 'portfolio'}?select=thompson,estimator=ac+ef"),
                make_entry(str(place / "population" / f"{SEEN[3]}.strategy"))]  # fmt: skip
-    result = match(open_match_game(SMALL.game), entries, 12, seed=number, estimators="aivat")
+    result = match(open_match_game(TINY.game), entries, 12, seed=number, estimators="aivat")
     unit = 1000.0 / (result.big_blind or 1.0)
     assert row[0] == pytest.approx(unit * result.estimates["portfolio"][1].mean)
     assert math.fsum(row[2:]) == pytest.approx(1.0)
@@ -60,7 +66,7 @@ def test_exact_values_are_those_of_long_matches(folder: Path) -> None:
     values = np.load(folder / "values.npy", allow_pickle=False)
     assert values.shape == (5, 8, 2)
     path = folder / "portfolio" / "against-maniac.strategy"
-    result = match(SMALL.game, [str(path), str(folder / "population" / "maniac.strategy")], 20_000)
+    result = match(TINY.game, [str(path), str(folder / "population" / "maniac.strategy")], 20_000)
     won = result.mbb(0)
     assert won.mean == pytest.approx(values[2, 1].mean(), abs=2.0 * won.half)
     assert load_portfolio(folder / "portfolio").names == ("equilibrium", *(f"against-{name}" for name in SEEN))

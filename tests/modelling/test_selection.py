@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from counterplay.errors import GameError, StrategyError
-from counterplay.modelling.selection import RULES, exponential_bound, make_rule, ucb1_bound
+from counterplay.modelling.selection import DRAWS, RULES, exponential_bound, make_rule, ucb1_bound
 from tests.reference import selection as twin
 
 Row = list[float | None]
@@ -50,6 +50,41 @@ def test_choices_equal_the_twin(name: str, settings: dict[str, Any], hidden: boo
         row: Row = [None if hidden and numbers.random() < 0.5 else value for value in values]
         feed(rule, row)
         rows.append(row)
+
+
+@EVERY
+@pytest.mark.parametrize("hidden", [False, True], ids=["all estimated", "some estimated"])
+def test_shares_are_the_probabilities_of_the_choice(name: str, settings: dict[str, Any], hidden: bool) -> None:
+    numbers = np.random.default_rng(len(name))
+    rule, rows = make_rule(name, 3, 5, 1, **settings), []
+    for _ in range(25):
+        found = rule.shares()
+        if name == "thompson":
+            np.testing.assert_array_equal(found, twin.thompson_shares(rows, 3, 1, seed=5, draws=DRAWS, **settings))
+        elif name == "exponential":
+            np.testing.assert_allclose(found, twin.exponential_weights(rows, 3, **settings), rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(found, np.arange(3) == rule.choose())
+        assert found[rule.choose()] > 0.0
+        values = numbers.integers(-3, 4, 3).astype(float).tolist()
+        row: Row = [None if hidden and numbers.random() < 0.5 else value for value in values]
+        feed(rule, row)
+        rows.append(row)
+
+
+@pytest.mark.parametrize("name", ["thompson", "exponential"])
+def test_drawn_as_often_as_the_shares_say(name: str) -> None:
+    """Whatever the shares, the choice falls on the members with these probabilities: summed over seeds, 5 sigma."""
+    seeds, chosen, expected, variance = 3000, np.zeros(3), np.zeros(3), np.zeros(3)
+    for seed in range(seeds):
+        rule = make_rule(name, 3, seed, scale=2.0)
+        for row in ([0.0, 1.0, 0.5], [1.0, 0.0, 0.7], [-1.0, 0.5, 0.0]):
+            rule.update(row)
+        shares = rule.shares()
+        chosen[rule.choose()] += 1
+        expected += shares
+        variance += shares * (1.0 - shares)
+    assert (np.abs(chosen - expected) < 5.0 * np.sqrt(variance)).all()
 
 
 @EVERY

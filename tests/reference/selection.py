@@ -51,7 +51,19 @@ def ucb1(rows: Rows, members: int, first: int, scale: float | None) -> int:
 
 
 def thompson(rows: Rows, members: int, first: int, scale: float | None, seed: int) -> int:
-    noise = np.random.default_rng([seed, len(rows)]).standard_normal(members)
+    """The first of the hand's draws."""
+    return thompson_draw(rows, members, first, scale, np.random.default_rng([seed, len(rows)]))
+
+
+def thompson_shares(rows: Rows, members: int, first: int, scale: float | None, seed: int, draws: int) -> list[float]:
+    """How many of so many draws choose each member."""
+    numbers = np.random.default_rng([seed, len(rows)])
+    chosen = [thompson_draw(rows, members, first, scale, numbers) for _ in range(draws)]
+    return [chosen.count(member) / draws for member in range(members)]
+
+
+def thompson_draw(rows: Rows, members: int, first: int, scale: float | None, numbers: np.random.Generator) -> int:
+    noise = numbers.standard_normal(members)
     scores = []
     for member in range(members):
         own = column(rows, member)

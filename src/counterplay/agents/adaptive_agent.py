@@ -243,8 +243,9 @@ class AdaptiveAgent(Agent):
         state: AgentState = {
             "adaptive": STATE, "game": self.portfolio.game, "members": list(self.portfolio.names),
             "bound": None if safety is None else safety.bound, "rule": self.rule.state(), "playing": self.playing,
-            "shares": self.shares.tolist(), "spent": 0.0 if safety is None else safety.spent, "reached": safety is not None and safety.reached,
-            "hands": self.hands, "unknown": self.unknown, "last": self._last,
+            "shares": self.shares.tolist(), "spent": 0.0 if safety is None else safety.spent,
+            "reached": safety is not None and safety.reached, "hands": self.hands, "unknown": self.unknown,
+            "last": self._last,
         }  # fmt: skip
         write_text(self._state, json.dumps(state) + "\n")
 
@@ -267,8 +268,8 @@ class AdaptiveAgent(Agent):
         if not fits or not 0 <= state["playing"] < len(self.agents) or sum(state["hands"]) != self.rule.hands:
             raise StrategyError(f"{path} is damaged: its hands are not those of {len(self.agents)} members")
         shares = np.array(state["shares"], np.float64)
-        if shares.shape != (len(self.agents),) or not shares.min() >= 0.0 or not abs(shares.sum() - 1.0) < 1e-9 \
-                or shares[state["playing"]] <= 0.0:  # fmt: skip
+        drawn = shares.shape == (len(self.agents),) and shares.min() >= 0.0 and abs(shares.sum() - 1.0) < 1e-9
+        if not drawn or shares[state["playing"]] <= 0.0:
             raise StrategyError(f"{path} is damaged: its shares are no probabilities of {len(self.agents)} members")
         if self.safety is not None:
             try:

@@ -159,7 +159,7 @@ class _MixedBoard:
         rows = np.array([board.rows(node) for board in self._boards])
         total = reach.sum(axis=0)
         mixed = (reach[:, :, None] * rows).sum(axis=0)
-        return np.divide(mixed, total[:, None], out=rows[0], where=total[:, None] > 0.0)
+        return np.asarray(np.divide(mixed, total[:, None], out=rows[0], where=total[:, None] > 0.0))
 
     def _reached(self, node: int) -> Float64:
         """The probabilities that each was drawn and plays as far as a decision, for every hand: (strategies, H)."""

@@ -19,8 +19,7 @@ import counterplay
 from counterplay.errors import GameError
 from counterplay.evaluation.matches.all_in_equity import AllInEquity, game_equity
 from counterplay.evaluation.matches.edge_values import EdgeValues, bet_call_values, fitted_values
-from counterplay.evaluation.matches.estimator import ALL, Estimator, read_estimators
-from counterplay.evaluation.matches.estimator import FULL, PARTIAL
+from counterplay.evaluation.matches.estimator import ALL, FULL, PARTIAL, Estimator, read_estimators
 from counterplay.evaluation.matches.hand_rows import HandRows, hand_rows
 from counterplay.evaluation.matches.match_hands import STEP, MatchHands
 from counterplay.evaluation.matches.poker_estimates import NotPlayedError, PlayedHand, PokerEstimates

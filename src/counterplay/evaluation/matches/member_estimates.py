@@ -91,7 +91,7 @@ class MemberEstimates:
         if state.position is None:
             raise GameError("a hand is estimated for the position that sees it; this is what an observer sees")
         hand = as_hand(self.hands, self.tree, state, state.position)
-        shares = np.eye(len(self.rows))[played] if isinstance(played, int) else played
+        shares = np.eye(len(self.rows))[played] if np.ndim(played) == 0 else np.asarray(played)
         if shares.max() == 1.0:
             one = int(shares.argmax())
             made = [self._pair(one, asked) for asked in range(len(self.rows))]

@@ -96,7 +96,7 @@ class TreeEstimates:
         if estimator.early_folds:
             deciding = np.flatnonzero(self.tree.player == self.player)
             if self._seen is not None and estimator.all_cards:
-                group = self._joined(self._imagined, deciding, self.tree.infoset[deciding])
+                group = self._joined(self._imagined, deciding, self.tree.infoset[deciding].astype(np.int64))
             added[deciding] = self._ratio(group, deciding, self.ends[ended[self.ends]], anchor, won)
         return self._at_ends(self._summed(added))
 
