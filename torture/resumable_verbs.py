@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from counterplay.agents.portfolio import Portfolio
 from counterplay.solvers import ALGORITHMS
 
 ITERATIONS = 40
@@ -94,6 +95,7 @@ def instances(shared: Path) -> list[Instance]:
         *_folders(shared, program),
         *_evaluations(_write_strategy(shared, cards)),
         _dealer(),
+        _agent(shared),
     ]
 
 
@@ -244,6 +246,43 @@ def _dealer() -> Instance:
 
     words = ("dealer", "m", "kuhn.limit.2p", "40", "3", "A", "B", "-T", "-a", "-q", "-p", ",".join(map(str, ports)))
     return Instance("dealer", "transactions", words, forks=False, around=clients)
+
+
+def _agent(shared: Path) -> Instance:
+    """A portfolio that adapts at a dealer's table; dealer and opponent die with it, and the match is resumed."""
+    ports, hands = free_ports(2), 30
+    folder = shared / "portfolio"
+    small_portfolio(folder)
+
+    def table() -> None:
+        from counterplay.agents.client import play_as_client
+        from counterplay.agents.dealer import LOOPBACK, Dealer, DealerConfig
+        from counterplay.agents.rule_agent import RuleAgent
+        from counterplay.poker.acpc.standard import STANDARD
+
+        rules = STANDARD["kuhn.limit.2p"]
+        files = {"log": Path("m.log"), "transactions": Path("m.tlog")}
+        dealer = Dealer(DealerConfig("m", rules, hands, 3, ("A", "B"), append=True, ports=tuple(ports), **files))
+        other = (RuleAgent("50/50", 7), rules, LOOPBACK, ports[1])
+        threading.Thread(target=dealer.play, daemon=True).start()
+        threading.Thread(target=play_as_client, args=other, daemon=True).start()
+
+    adaptive = f"{folder}?select=thompson,bound=5,log=agent.log"
+    words = ("agent", adaptive, "kuhn.limit.2p", "127.0.0.1", str(ports[0]), "--state", "state", "--seed", "3")
+    return Instance("agent --state", "a portfolio", words, forks=False, around=table)
+
+
+def small_portfolio(folder: Path) -> Portfolio:
+    """Two strategies of Kuhn poker, in a folder too."""
+    from counterplay.agents.portfolio import Member
+    from counterplay.forms import open_game
+    from counterplay.strategy.trivial import TRIVIAL
+
+    tree = open_game("kuhn_limit_2p", "history")
+    members = [Member(name.replace("/", "-"), TRIVIAL[name].tabular(tree), 0.5) for name in ("50/50", "always-call")]
+    found = Portfolio("kuhn_limit_2p", tuple(members), 0, "greedy", {"window": 3})
+    found.save(folder)
+    return found
 
 
 def free_ports(count: int) -> list[int]:

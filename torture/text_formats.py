@@ -25,7 +25,7 @@ from counterplay.agents.adaptive_agent import AdaptiveAgent
 from counterplay.agents.entries import make_entries
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import dealt_hand
-from counterplay.agents.portfolio import Member, Portfolio, load_portfolio
+from counterplay.agents.portfolio import Portfolio, load_portfolio
 from counterplay.agents.records import read_transactions
 from counterplay.agents.rule_agent import RuleAgent
 from counterplay.agents.table_text import read_action
@@ -62,7 +62,7 @@ from counterplay.solvers.settings import setting_value
 from counterplay.strategy.files import PORTFOLIO
 from counterplay.strategy.poker_hands import parse_infoset
 from counterplay.strategy.public_lookup import PublicIndex
-from counterplay.strategy.trivial import TRIVIAL
+from torture.resumable_verbs import small_portfolio
 
 LONGEST = 1 << 20
 """Most characters of a text."""
@@ -245,15 +245,6 @@ PARSERS: dict[str, Parser] = {
 ODD = ("9" * 30, "9" * 5000, "-1", "0", "1e999999999", "nan", "inf", "1/0", "0.0000001", "[" * 3000, "(" * 3000, "{",
        '"', "\\", "\x00", "\ud800", "é٣", " ", "\n", "=", ":", ",", "/", "|", "#", "AhAh", "r", "x", "true", "%", "+",
        "-", "..", "²", "A" * 20_000)  # fmt: skip
-
-
-def small_portfolio(folder: Path) -> Portfolio:
-    """Two strategies of Kuhn poker, in a folder too."""
-    tree = open_game("kuhn_limit_2p", "history")
-    members = [Member(name.replace("/", "-"), TRIVIAL[name].tabular(tree), 0.5) for name in ("50/50", "always-call")]
-    found = Portfolio("kuhn_limit_2p", tuple(members), 0, "greedy", {"window": 3})
-    found.save(folder)
-    return found
 
 
 def a_hand(portfolio: Portfolio, state: Path) -> None:

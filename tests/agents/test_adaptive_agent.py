@@ -160,6 +160,65 @@ def test_a_hand_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
     assert again.rule.hands == 1
 
 
+BLINDS = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 1
+blind = 2 1
+raiseSize = 2
+maxRaises = 1
+numSuits = 2
+numRanks = 4
+numHoleCards = 1
+numBoardCards = 0
+firstPlayer = 2
+END GAMEDEF
+"""
+
+
+@pytest.mark.parametrize(("first", "left"), [(6, 7), (6, 8), (8, 9), (8, 10)])
+def test_hands_that_a_dealer_shows_again_count_once(first: int, left: int, tmp_path: Path) -> None:
+    """Those since its last answer, of which some were counted before the kill; blinds let it win without acting."""
+    path = tmp_path / "blinds.game"
+    path.write_text(BLINDS)
+    rules, tree = open_match_game(str(path)).definition(), open_game(str(path), "history")
+    members = tuple(Member(name[:2], TRIVIAL[name].tabular(tree)) for name in ("50/50", "uniform"))
+
+    def agent(state: Path) -> AdaptiveAgent:
+        made = AdaptiveAgent(Portfolio(str(path), members), rules, 2)
+        made.keep(state)
+        return made
+
+    through, seen = agent(tmp_path / "whole"), []
+    for number, deal in zip(range(10), deal_stream(rules, 1), strict=False):
+        other = RuleAgent("always-fold" if number in (7, 9) else "always-raise", 2)
+        hand = dealt_hand(rules, deal, number, [through, other] if number % 2 else [other, through])
+        seen.append(hand.seen_by(0 if number % 2 else 1))
+        assert number not in (7, 9) or hand.betting.text() == "f"
+    before = agent(tmp_path / "killed")
+    for state in seen[:left]:
+        before.observe(state)
+    again = agent(tmp_path / "killed")
+    for state in seen[first:]:
+        again.observe(state)
+    assert again.rule.hands == 10
+    assert (tmp_path / "killed").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_the_log_after_a_kill(tmp_path: Path) -> None:
+    """The last line is written after the state: a kill in between loses nothing, nor one within the line."""
+    log = tmp_path / "log"
+    agent = adaptive(log=log)
+    agent.keep(tmp_path / "state")
+    play(agent, RuleAgent("always-call", 2), range(4))
+    whole = log.read_text()
+    shorter = "".join(whole.splitlines(keepends=True)[:-1])
+    for left in (whole, shorter, whole[: len(shorter) + 7], whole[:-1]):
+        log.write_text(left)
+        adaptive(log=log).keep(tmp_path / "state")
+        assert log.read_text() == whole
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -175,7 +234,8 @@ def test_a_hand_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
         ({"hands": [1, 2]}, "damaged"),
         ({"hands": [9, 0, 0, 0]}, "damaged"),
         ({"rule": {}}, "is missing"),
-        ({"last": None}, "a text"),
+        ({"recent": None}, "a list"),
+        ({"line": None}, "a text"),
         ({"spent": -1.0}, "damaged"),
         ({"spent": 21.0}, "damaged"),
     ],

@@ -89,7 +89,8 @@ def test_a_killed_agent_resumes_the_match(folder: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(3) as pool:
         dealer = table(whole)
         outcome = play(dealer, RuleAgent("always-raise", 2), pool)
-        agent = AdaptiveAgent(cp.agents.load_portfolio(folder), rules, 3, "thompson", bound=15)
+        own = cp.agents.load_portfolio(folder)
+        agent = AdaptiveAgent(own, rules, 3, "thompson", bound=15, log=whole / "agent.log")
         agent.keep(whole / "state")
         play_as_client(agent, rules, "127.0.0.1", dealer.ports[0])
         wanted: Outcome = outcome.result(PATIENCE)
@@ -118,6 +119,7 @@ def test_a_killed_agent_resumes_the_match(folder: Path, tmp_path: Path) -> None:
     assert (found.score, found.hands) == (wanted.score, HANDS)
     assert (killed / "state").read_bytes() == (whole / "state").read_bytes()
     assert (killed / "m.log").read_text() == (whole / "m.log").read_text()
+    assert (killed / "agent.log").read_text() == (whole / "agent.log").read_text()
     lines = (killed / "agent.log").read_text().splitlines()
     assert [line.split(":")[0] for line in lines] == [f"hand {number}" for number in range(HANDS)]
     assert len({line.split()[2] for line in lines}) == 2

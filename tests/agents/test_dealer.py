@@ -279,6 +279,26 @@ class ByState(Agent):
         return legal[sum(map(ord, seen.text())) % len(legal)]
 
 
+class Watching(ByState):
+    """Keeps the ends of hands as it is shown them, and what it had seen of the betting when it acted."""
+
+    def __init__(self) -> None:
+        self.ends: list[str] = []
+        self.acted: list[tuple[int, int]] = []
+
+    def act(self, seen: Seen) -> str:
+        assert isinstance(seen, MatchState)
+        self.acted.append((seen.hand_id, sum(map(len, seen.betting.actions))))
+        return super().act(seen)
+
+    def observe(self, state: MatchState) -> None:
+        self.ends.append(state.text())
+
+    def places(self, hand_of: list[int]) -> list[int]:
+        """Which of all answers of a match were its own; ``hand_of`` has the hand of each."""
+        return [hand_of.index(hand) + before for hand, before in self.acted]
+
+
 class TestResume:
     @pytest.mark.parametrize("stop", [0, 1, 7, 23])
     def test_a_match_goes_on_where_it_was(self, stop: int, tmp_path: Path) -> None:
@@ -302,6 +322,28 @@ class TestResume:
         ]
         assert sum(report.actions for report in reports) + len(kept) == len(read_transactions(tmp_path / "x.tlog"))
         assert again.hands == 8
+
+    @pytest.mark.parametrize(("game", "rotate"), [(LIMIT, True), (LIMIT, False), ("kuhn.limit.3p", True)])
+    def test_hands_that_a_seat_may_have_missed_are_shown_again(self, game: str, rotate: bool, tmp_path: Path) -> None:
+        """Wherever it stops: the ends of all hands since a seat's last answer, which shows that it read the others."""
+        whole = config(game, hands=6, seed=4, transactions=tmp_path / "x.tlog", rotate=rotate)
+        seats = range(whole.game.players)
+        watching = [Watching() for _ in seats]
+        play(whole, *watching)
+        lines = (tmp_path / "x.tlog").read_text().splitlines(keepends=True)
+        hand_of = [line.hand_id for line in read_transactions(tmp_path / "x.tlog")]
+        seat_of = [
+            seat for _, seat in sorted((place, seat) for seat in seats for place in watching[seat].places(hand_of))
+        ]
+        assert len(seat_of) == len(lines)
+        for stop in range(0, len(lines), 3):
+            (tmp_path / "x.tlog").write_text("".join(lines[:stop]))
+            again = [Watching() for _ in seats]
+            play(dataclasses.replace(whole, append=True), *again)
+            for seat in seats:
+                answered = [hand for hand, one in zip(hand_of[:stop], seat_of, strict=False) if one == seat]
+                first = answered[-1] if answered else 0
+                assert again[seat].ends == watching[seat].ends[first:]
 
     def test_time_is_carried_over(self, tmp_path: Path) -> None:
         wanted = config(hands=1, per_hand_ms=5000, transactions=tmp_path / "x.tlog", append=True)

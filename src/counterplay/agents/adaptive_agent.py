@@ -15,6 +15,7 @@ import hashlib
 import json
 import math
 import os
+from collections import deque
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -31,6 +32,7 @@ from counterplay.modelling.safety import SafetyBound
 from counterplay.modelling.selection import RuleState, make_rule
 from counterplay.poker.acpc.definition import GameDefinition
 from counterplay.poker.acpc.match_state import MatchState
+from counterplay.poker.rules import Betting
 from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.seeds import SEEDS
@@ -39,11 +41,16 @@ from counterplay.storage import write_text
 STATE = 2
 """The format of files of states."""
 
+RECENT = 128
+"""Most hands that are known again when a dealer shows them to an agent that was restarted."""
+
 
 class AgentState(TypedDict):
-    """What is kept between hands; ``last`` identifies the last hand that was counted.
+    """What is kept between hands.
 
     ``shares`` are the probabilities with which each member was to play the next hand, before ``playing`` was drawn.
+    ``recent`` identifies the hands that a dealer may show again: the last one that was counted in which the agent
+    acted, and those after it.  ``line`` is the last one of the log, which is written after the state.
     """
 
     adaptive: int
@@ -57,7 +64,8 @@ class AgentState(TypedDict):
     reached: bool
     hands: list[int]
     unknown: int
-    last: str
+    recent: list[str]
+    line: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,7 +152,9 @@ class AdaptiveAgent(Agent):
         self.hands = [0] * len(members)
         """Hands that each member played."""
         self._state: Path | None = None
-        self._last = ""
+        self._recent: deque[str] = deque(maxlen=RECENT)
+        self._counted: set[str] = set()  # hands that may be shown again at the beginning
+        self._line = ""
         self._played: list[int] = []
         self._rows: list[NDArray[np.float64]] = []
         self._choose()
@@ -158,22 +168,26 @@ class AdaptiveAgent(Agent):
     def observe(self, state: MatchState) -> None:
         """Estimate the hand for every member, and choose who plays the next one."""
         text = hashlib.blake2b(state.text().encode(), digest_size=8).hexdigest()
-        if text == self._last:  # sent again to an agent that was restarted
+        if text in self._counted:  # shown again to an agent that was restarted
             return
+        self._counted.clear()  # the dealer has come to new hands; in another match an old one may occur again
         played = self.playing
         try:
             row = self.estimates.estimate(state, self.shares)
         except NotPlayedError:
             row = np.full(len(self.agents), math.nan)
             self.unknown += 1
-        self._note(state, played, row)
+        self._line = self._described(state, played, row)
         self.rule.update(row)
         self.hands[played] += 1
         self._played.append(played)
         self._rows.append(row)
-        self._last = text
+        if _acted(state):  # its answer was recorded, so that hands before are never shown again
+            self._recent.clear()
+        self._recent.append(text)
         self._choose()
         self._save()
+        self._write()
 
     def choices(self) -> Choices:
         """Who played the hands of this process, and the estimates."""
@@ -216,10 +230,10 @@ class AdaptiveAgent(Agent):
             self.shares[self.safety.equilibrium] += refused
         self.playing = self.preferred if self.safety is None else self.safety.admit(self.preferred)
 
-    def _note(self, state: MatchState, played: int, row: NDArray[np.float64]) -> None:
-        """Add a line to the log."""
+    def _described(self, state: MatchState, played: int, row: NDArray[np.float64]) -> str:
+        """The line of a hand in the log; empty without one."""
         if self.log is None:
-            return
+            return ""
         names = self.portfolio.names
 
         def listed(values: NDArray[np.float64]) -> str:
@@ -230,9 +244,20 @@ class AdaptiveAgent(Agent):
             kept = f" instead of {names[self.preferred]}" if played != self.preferred else ""
             why += f"; risked {figure(self.safety.spent)} of {figure(self.safety.bound)} chips{kept}"
         estimated = "not estimated" if np.isnan(row).all() else f"would have won: {listed(row)}"
+        return f"hand {state.hand_id}: {names[played]} played ({why}); {estimated}\n"
+
+    def _write(self) -> None:
+        """Add the line of the last hand to the log, or what is missing of it: a kill may come after the state."""
+        if self.log is None or not self._line:
+            return
         try:
-            with open(self.log, "a", encoding="utf-8") as file:
-                file.write(f"hand {state.hand_id}: {names[played]} played ({why}); {estimated}\n")
+            with open(self.log, "a+b") as file:
+                line = self._line.encode()
+                file.seek(max(0, file.tell() - len(line)))
+                found = file.read()
+                begun = found[found.rfind(b"\n") + 1 :]
+                if found != line:
+                    file.write(line[len(begun) :] if line.startswith(begun) else line)
         except (OSError, ValueError) as error:
             raise CounterplayError(f"cannot write the log {self.log}: {error}") from None
 
@@ -245,7 +270,7 @@ class AdaptiveAgent(Agent):
             "bound": None if safety is None else safety.bound, "rule": self.rule.state(), "playing": self.playing,
             "shares": self.shares.tolist(), "spent": 0.0 if safety is None else safety.spent,
             "reached": safety is not None and safety.reached, "hands": self.hands, "unknown": self.unknown,
-            "last": self._last,
+            "recent": list(self._recent), "line": self._line,
         }  # fmt: skip
         write_text(self._state, json.dumps(state) + "\n")
 
@@ -276,6 +301,19 @@ class AdaptiveAgent(Agent):
                 self.safety.restore(state["spent"], state["reached"])
             except GameError as error:
                 raise StrategyError(f"{path} is damaged: {error}") from None
-        self.hands, self.unknown, self._last = list(state["hands"]), state["unknown"], state["last"]
+        self.hands, self.unknown, self._line = list(state["hands"]), state["unknown"], state["line"]
+        self._recent.extend(state["recent"])
+        self._counted = set(self._recent)
+        self._write()
         self.preferred = self.rule.choose()
         self.playing, self.shares = state["playing"], shares
+
+
+def _acted(state: MatchState) -> bool:
+    """Whether the player who sees a hand decided anything in it."""
+    step = Betting.start(state.betting.game)
+    for action in (action for turn in state.betting.actions for action in turn):
+        if step.player == state.position:
+            return True
+        step = step.act(action)
+    return False

@@ -8,10 +8,11 @@ answer in time, or disconnects, ends the match: it has no score, and the log kee
 The seat that acts is sent its line at once.  Lines of the others, who have nothing to answer, are sent together with
 their next ones, or when the acting seat has thought for ``PATIENCE``: with quick programs an action takes one send.
 
-We depart from the reference program where it can be made to wait forever: a player who sends comments or garbage
-endlessly has no more time than one who is silent, one who does not read is dropped, the start timeout also holds for
-the version line, and lines that are too long are discarded as they arrive.  We listen on the loopback address by
-default.
+We depart from the reference program where a match is resumed: every seat is shown the ends of all hands since its last
+recorded answer, which it may have missed; who learns from hands may be shown one twice.  And where it can be made to
+wait forever: a player who sends comments or garbage endlessly has no more time than one who is silent, one who does not
+read is dropped, the start timeout also holds for the version line, and lines that are too long are discarded as they
+arrive.  We listen on the loopback address by default.
 """
 
 from __future__ import annotations
@@ -263,8 +264,10 @@ class Dealer:
         for seat, value in zip(seats, values, strict=True):
             self._score[seat] += value
         self._log(format_hand(hand.record(here), values, [config.players[seat] for seat in seats]))
-        if not self._replay:
-            hand.write_cards(here)
+        hand.write_cards(here)
+        if self._replay:
+            self._hold(hand, here)
+        else:
             self._show(hand, here)
             for number, connection in enumerate(self._seats):
                 if len(connection.held) > MOST_HELD:  # that of a seat that never acts
@@ -305,13 +308,16 @@ class Dealer:
 
     def _show(self, hand: HandLines, here: BettingPlace) -> None:
         """Write a state for every seat.  The lines are held back until a seat must act or another takes a while."""
-        text = here.line
-        for seat, start, cards in zip(self._seats, hand.starts, hand.cards):  # noqa: B905
-            seat.held += start + text + cards
+        self._hold(hand, here)
         if self.verbose:
             now = stamp(time.monotonic() + self._epoch)
             for number in range(len(self._seats)):
                 self.tell(f"TO {number + 1} at {now} {hand.line(here, number).decode('ascii')}")
+
+    def _hold(self, hand: HandLines, here: BettingPlace) -> None:
+        text = here.line
+        for seat, start, cards in zip(self._seats, hand.starts, hand.cards):  # noqa: B905
+            seat.held += start + text + cards
 
     def _answer(
         self, hand: HandLines, here: BettingPlace, seat: int, sent: float, line: bytes | None
@@ -399,6 +405,7 @@ class Dealer:
                 f"the transaction log does not fit this match: {entry.text()!r} cannot follow "
                 f"{hand.state(here).text()}; were the game, the seed and the names the same?"
             )
+        self._seats[seat].held = b""  # whoever answered had read what came before
         self._spend(seat, entry.received - entry.sent)
         return self._after(here, entry.action)
 
