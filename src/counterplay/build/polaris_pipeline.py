@@ -7,9 +7,10 @@ import os
 from typing import Any
 
 from counterplay.abstraction.cards import deck_shape, parse_recipe
-from counterplay.agents.portfolio import STRATEGY
+from counterplay.agents.portfolio import SELECT, STRATEGY
 from counterplay.build.polaris import COMPONENTS
 from counterplay.build.portfolio_pipeline import MEMBER, PortfolioPipeline
+from counterplay.evaluation.matches.member_estimates import USUAL
 from counterplay.forms import open_game
 from counterplay.game.transforms import read_tilt
 from counterplay.poker.buckets.bucket_counts import count_bucket_game
@@ -99,5 +100,5 @@ class PolarisPipeline(PortfolioPipeline):
             *found,
             f"cards {cards}: the published textures and percentiles are not specified",
             f"{self.plan.algorithm} for the time of the preset in place of chance sampling for an unpublished time",
-            "the rule that chooses is not published: Thompson sampling, on estimates by early folds",
+            f"the rule that chooses is not published: {SELECT}, on estimates by {USUAL[0]}",
         ]
