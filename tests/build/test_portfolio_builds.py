@@ -181,7 +181,7 @@ class TestPolaris:
         for word in (
             "textures and percentiles are not specified",
             "in place of chance sampling",
-            "the rule that choos",
+            "thompson, on estimates by ac+ef",
         ):
             assert word in text
         assert "Portfolio: this folder" in markdown_build(report)
