@@ -36,8 +36,8 @@ torture: $(VENV)/installed-test  ## kills, fuzzed inputs, hostile clients and ra
 docs: $(VENV)/installed-test  ## run every example in README and docs
 	$(BIN)/python -m pytest README.md docs
 
-record: $(VENV)/installed  ## write docs/results, the published tables and figures beside ours, from its stored results
-	$(BIN)/counterplay experiment --pages docs/results
+record: $(VENV)/installed  ## write docs/results, published tables and figures beside ours; RUN=hour first runs what fits an hour and is not stored
+	$(BIN)/counterplay experiment --pages docs/results $(if $(RUN),--scale $(RUN))
 
 locks:  ## renew requirements/*.txt with uv: versions and hashes for all platforms (UPGRADE=--upgrade for newer versions)
 	for set in run test bench; do printf 'hatchling>=1.27\neditables\n' | uv pip compile --quiet pyproject.toml - \

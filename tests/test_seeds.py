@@ -55,7 +55,7 @@ PLACES: dict[str, Callable[[Any], object]] = {
     "observations": lambda seed: observe_play(open_game("kuhn", "history"), "uniform", 10, seed=seed),
     "estimator": lambda seed: sample_estimator(estimator(), cp.TabularStrategy.uniform("kuhn"), seed=seed),
     "variance": lambda seed: variance_along_cfr("kuhn", {"es": estimator()}, 2, 10, seed=seed),
-    "experiment": lambda seed: run_experiment("probing-variance", quick=True, seed=seed),
+    "experiment": lambda seed: run_experiment("probing-variance", scale="quick", seed=seed),
 }  # fmt: skip
 
 COMMANDS = (

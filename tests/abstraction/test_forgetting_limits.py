@@ -148,7 +148,7 @@ def test_a_run_with_a_map_is_taken_up_from_another_folder(
 @pytest.mark.parametrize("name", ["failing-learners", "skewed-dice", "bluff-memory", "phantom-memory"])
 def test_odd_numbers_of_iterations_are_refused(name: str, value: object) -> None:
     with pytest.raises(CounterplayError, match=f"{name}: iterations must be an integer, at least 1; got"):
-        run_experiment(name, True, iterations=value)
+        run_experiment(name, "quick", iterations=value)
 
 
 def test_odd_options_of_experiments(capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,7 +161,7 @@ def test_odd_options_of_experiments(capsys: pytest.CaptureFixture[str]) -> None:
         words = [word for option in options for word in ("--set", option)]
         assert main(["experiment", "failing-learners", "--quick", *words]) == 2
         assert message in capsys.readouterr().err
-    games = run_experiment("current-profile", True, games="kuhn,one_card_poker(cards=4)", iterations=2)
+    games = run_experiment("current-profile", "quick", games="kuhn,one_card_poker(cards=4)", iterations=2)
     assert {row[0] for row in games.rows} == {"kuhn", "one_card_poker(cards=4)"}
 
 

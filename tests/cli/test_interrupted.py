@@ -150,9 +150,9 @@ def _without_times(found: Comparison) -> list[object]:
 
 class TestExperiment:
     def test_finished_rows_are_the_result(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        whole = run_experiment("forgetful-sizes", quick=True)
+        whole = run_experiment("forgetful-sizes", scale="quick")
         stop_after(monkeypatch, forgetful_sizes, "_count", 2)
-        found = run_experiment("forgetful-sizes", quick=True)
+        found = run_experiment("forgetful-sizes", scale="quick")
         assert found.interrupted
         assert found.rows == whole.rows[:2]
         assert dataclasses.replace(found, rows=whole.rows, interrupted=False) == whole
@@ -169,9 +169,9 @@ class TestExperiment:
     @pytest.mark.parametrize(
         ("name", "options", "place", "function", "calls", "finished"),
         [
-            ("bluff-chain", {"quick": True, "exploitability": 0.1}, bluff_chain, "solve", 2, 2),
+            ("bluff-chain", {"scale": "quick", "exploitability": 0.1}, bluff_chain, "solve", 2, 2),
             ("failing-learners", {"iterations": 200}, failing_learners, "worst_cases", 1, 1),
-            ("oshi-zumo-sizes", {"quick": True}, oshi_zumo_sizes, "relative_sets", 2, 2),
+            ("oshi-zumo-sizes", {"scale": "quick"}, oshi_zumo_sizes, "relative_sets", 2, 2),
         ],
     )
     def test_rows_of_other_experiments(
@@ -195,7 +195,7 @@ class TestExperiment:
         assert [row[0] for row in found.rows] == [*found.curves] == ["pcs", "cs"]
         assert sorted(found.notes[0].removeprefix("Ours, the best first: ").rstrip(".").split(", ")) == ["cs", "pcs"]
         stop_after(monkeypatch, sampler_races, "make_solver", 3)
-        found = run_experiment("bluff-sampling", quick=True, seconds=0.02)
+        found = run_experiment("bluff-sampling", scale="quick", seconds=0.02)
         assert [row[1] for row in found.rows] == ["pcs"]
 
     def test_matches_of_a_round_robin(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +213,7 @@ class TestExperiment:
     def test_no_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
         stop_after(monkeypatch, forgetful_sizes, "_count", 0)
         with pytest.raises(KeyboardInterrupt):
-            run_experiment("forgetful-sizes", quick=True)
+            run_experiment("forgetful-sizes", scale="quick")
 
 
 def test_tournament_says_how_to_continue(

@@ -68,7 +68,7 @@ def test_opponents_in_any_case(run_json: RunJson, tmp_path: Path, monkeypatch: p
 
 def test_presets_experiments_and_representations_in_any_case(run_json: RunJson) -> None:
     assert make_plan("leduc_limit_2p", "TINY") == make_plan("leduc_limit_2p", "tiny")
-    assert run_experiment("Kuhn-Tournament", quick=True).name == "kuhn-tournament"
+    assert run_experiment("Kuhn-Tournament", scale="quick").name == "kuhn-tournament"
     found = run_json("solve", "kuhn", "--representation", "History", "--iterations", "5")
     assert found["representation"] == "history"
 

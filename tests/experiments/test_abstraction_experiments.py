@@ -114,7 +114,7 @@ def test_families_have_the_published_sizes() -> None:
 
 def test_other_families_and_budgets() -> None:
     found = run_experiment(
-        "abstraction-families", True, families="PS2/PS2,IRlossless/KE4", game=SMALL, boards=9, points=2
+        "abstraction-families", "quick", families="PS2/PS2,IRlossless/KE4", game=SMALL, boards=9, points=2
     )
     assert [(row[0], row[2]) for row in found.rows] == [("PS2/PS2", 9), ("IRlossless/KE4", 9)]
     assert found.curves["PS2/PS2"][0] == [2.0, 9.0]
@@ -136,7 +136,7 @@ def test_five_buckets_lose_in_real_holdem_what_is_published() -> None:
 
 def test_the_least_exploitable_strategies() -> None:
     """A-vs-U and CFR-BR find the same, which is less exploitable than A-vs-A and loses to it."""
-    found = run_experiment("least-exploitable", True, families="PS2/PS2", game=SMALL, iterations=120, points=2)
+    found = run_experiment("least-exploitable", "quick", families="PS2/PS2", game=SMALL, iterations=120, points=2)
     plain, unabstracted, response, trunk = found.rows
     assert [row[1] for row in found.rows] == ["A-vs-A", "A-vs-U", "CFR-BR", "CFR-BR-trunk"]
     assert [row[3] for row in found.rows] == [120, 120, 120, 3840]
@@ -166,7 +166,7 @@ def test_a_trunk_reaches_what_is_published_in_real_holdem(family: str, published
 
 
 def test_overfitting_shows() -> None:
-    rows = run_experiment("overfitting", quick=True).rows
+    rows = run_experiment("overfitting", scale="quick").rows
     assert [row[3] for row in rows] == ["lowest", "last", "CFR-BR, average", "CFR-BR, current"] * 2
     for low, last, average, current in zip(rows[::4], rows[1::4], rows[2::4], rows[3::4], strict=True):
         assert int(low[4] or 0) < int(last[4] or 0)

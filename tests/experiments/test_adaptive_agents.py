@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def finished(folder: Path, **options: Any) -> Any:
-    return run_experiment("adaptive-agents", True, folder=str(folder), deals=12, **options)
+    return run_experiment("adaptive-agents", "quick", folder=str(folder), deals=12, **options)
 
 
 def test_a_row_for_each_opponent_and_the_means(folder: Path) -> None:
@@ -74,4 +74,4 @@ def test_exact_values_are_those_of_long_matches(folder: Path) -> None:
 
 def test_unknown_rules() -> None:
     with pytest.raises(CounterplayError, match="rules are fixed"):
-        run_experiment("adaptive-agents", True, select="best")
+        run_experiment("adaptive-agents", "quick", select="best")

@@ -69,7 +69,7 @@ def test_what_is_said_about_other_findings() -> None:
 
 
 def test_values_head_to_head_are_those_of_the_strategies() -> None:
-    found = run_experiment("family-crosstable", True, families=",".join(PAIR), game=SMALL, boards=50)
+    found = run_experiment("family-crosstable", "quick", families=",".join(PAIR), game=SMALL, boards=50)
     match = HeadToHead(open_game(SMALL, "public"))
     players = []
     for family in PAIR:
@@ -85,7 +85,7 @@ def test_values_head_to_head_are_those_of_the_strategies() -> None:
 
 def test_families_by_both_algorithms() -> None:
     options = {"families": ",".join(PAIR), "game": SMALL, "iterations": 1000}
-    found = run_experiment("family-exploitability", True, boards=1000, **options)
+    found = run_experiment("family-exploitability", "quick", boards=1000, **options)
     alone = cfr_br_trunk(family_game(PAIR[0], SMALL, 2)[1])
     alone.step(1000)
     assert [row[0] for row in found.rows] == PAIR
@@ -99,7 +99,7 @@ def test_families_by_both_algorithms() -> None:
 
 def test_pairs_that_were_finished_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the third family: the table of the first two is what they have alone."""
-    alone = run_experiment("family-crosstable", True, families=",".join(PAIR), game=SMALL, boards=5)
+    alone = run_experiment("family-crosstable", "quick", families=",".join(PAIR), game=SMALL, boards=5)
     solvers = iter((BucketSolver, BucketSolver))
 
     def stopped(*words: Any) -> BucketSolver:
@@ -108,6 +108,6 @@ def test_pairs_that_were_finished_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
         raise KeyboardInterrupt
 
     monkeypatch.setattr(family_crosstable, "BucketSolver", stopped)
-    found = run_experiment("family-crosstable", True, families=f"{','.join(PAIR)},PR-KE-KO", game=SMALL, boards=5)
+    found = run_experiment("family-crosstable", "quick", families=f"{','.join(PAIR)},PR-KE-KO", game=SMALL, boards=5)
     assert found.interrupted
     assert (found.rows, found.columns) == (alone.rows, alone.columns)

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from counterplay.cli.main import main
 from counterplay.errors import CounterplayError
-from counterplay.experiments import EXPERIMENTS
+from counterplay.experiments import (
+    EXPERIMENTS,
+    Experiment,
+    kuhn_tournament,
+    options_of,
+    run_experiment,
+    stitched_leduc,
+)
+from counterplay.experiments.record import missing_results, pages
+from counterplay.experiments.record.missing_results import missing_runs
 from counterplay.experiments.record.pages import pages_of_record, stored_result, write_pages
 from counterplay.experiments.record.published import VERDICTS, Published, published_rows
+from counterplay.experiments.scales import EXPERIMENT_SCALES, HOUR, SCALES
+from counterplay.runtime.threads import available_cores
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 DATA = {path.stem: path for path in sorted((RESULTS / "data").iterdir())}
@@ -58,8 +70,8 @@ def test_a_verdict_needs_a_result_and_a_reason(row: Published) -> None:
     assert not (row.verdict == "nothing to compute" and row.experiments)
     found = [stored_result(DATA[name]) for name in row.results]
     assert {result["experiment"] for result in found} <= set(row.experiments)
-    scales = {result["made"]["scale"] for result in found}
-    assert row.scale == ("" if not found else "full" if scales == {"full"} else "quick")
+    smallest = min((SCALES.index(result["made"]["scale"]) for result in found), default=None)
+    assert row.scale == ("" if smallest is None else SCALES[smallest])
 
 
 def test_every_stored_result_is_used_and_whole() -> None:
@@ -72,9 +84,9 @@ def test_every_stored_result_is_used_and_whole() -> None:
 
 
 def test_pages_are_those_of_the_stored_results() -> None:
-    pages = pages_of_record(RESULTS / "data")
-    assert {path.name for path in RESULTS.glob("*.md")} == set(pages)
-    for name, text in pages.items():
+    written = pages_of_record(RESULTS / "data")
+    assert {path.name for path in RESULTS.glob("*.md")} == set(written)
+    for name, text in written.items():
         assert (RESULTS / name).read_text("utf-8") == text, f"{name} is old; run make record"
 
 
@@ -120,3 +132,139 @@ def test_the_list_has_every_row(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_name_and_the_list_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["experiment", "kuhn-tournament", "--list"]) != 0
     assert "leave 'kuhn-tournament' out" in capsys.readouterr().err
+
+
+class TestScales:
+    def test_every_experiment_has_its_scales(self) -> None:
+        """What does not fit an hour has settings that do, which the experiment takes; the last scales have no
+        condition, so that they apply to all other options."""
+        assert list(EXPERIMENT_SCALES) == list(EXPERIMENTS)
+        for name, known in EXPERIMENT_SCALES.items():
+            takes = options_of(name)
+            assert known[-1].when == {}
+            for scales in known:
+                assert (scales.hour is None) == (scales.full <= HOUR), name
+                assert {*(scales.hour or {}), *scales.when} <= set(takes), name
+                assert not scales.resumes or "folder" in takes, name
+
+    def test_an_hour_is_full_with_the_settings_of_the_hour(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        seen = []
+        monkeypatch.setattr(stitched_leduc, "run", lambda **given: seen.append(given) or FOUND)
+        monkeypatch.setattr("counterplay.experiments._checked", lambda name, run, options: dict(options))
+        for scale in SCALES:
+            run_experiment("stitched-leduc", scale, players=3)
+        run_experiment("stitched-leduc", "hour", players=3, iterations=7)
+        run_experiment("stitched-leduc", "hour")
+        assert seen == [
+            {"quick": True, "players": 3},
+            {"quick": False, "players": 3, "iterations": 300_000},
+            {"quick": False, "players": 3},
+            {"quick": False, "players": 3, "iterations": 7},
+            {"quick": False},
+        ]
+
+    def test_other_scales_are_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["experiment", "kuhn-tournament", "--scale", "huge"]) == 2
+        assert "unknown scale 'huge'" in capsys.readouterr().err
+        assert main(["experiment", "kuhn-tournament", "--quick", "--scale", "hour"]) == 2
+        assert "--quick is short for --scale quick" in capsys.readouterr().err
+        assert main(["experiment", "kuhn-tournament", "--set", "scale=hour"]) == 2
+        assert "scale is not given by --set" in capsys.readouterr().err
+
+    def test_the_list_says_what_scales_need(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["experiment", "--list"]) == 0
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if "table 7.2" in line and "stitched" in line)
+        assert "2 cores: quick 3 min, hour 60 min, full 2 h" in line
+
+
+FOUND = Experiment("a table", "a source", ("x",), ((1,),))
+
+
+class TestMissingResults:
+    """Runs of a small record: three experiments that take a second, one of them stored, one out of reach."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        rows = tuple(
+            Published("A 2000", f"table {number}", "", (name,), settings, verdict, "", (), "")
+            for number, name, settings, verdict in (
+                (1, "kuhn-tournament", "", "not run yet"),
+                (2, "heuristic-failure", "steps=10", "not run yet"),
+                (3, "forgetful-sizes", "", "out of reach"),
+                (4, "kuhn-tournament", "", "not run yet"),
+            )
+        )
+        for module in (missing_results, pages):
+            monkeypatch.setattr(module, "published_rows", lambda: rows)
+        (tmp_path / "data").mkdir()
+        return tmp_path
+
+    def test_what_is_missing(self, folder: Path) -> None:
+        first, second = missing_runs(folder / "data", "hour")
+        assert first.path == folder / "data" / "kuhn-tournament.json"  # it fits an hour, so its full scale
+        assert first.labels == ("A 2000, table 1", "A 2000, table 4")
+        assert (second.path.name, second.options) == ("heuristic-failure-10.json", {"steps": 10})
+
+    def test_they_are_run_stored_and_shown(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ["experiment", "--pages", str(folder), "--scale", "hour"]
+        assert main(words) == 0
+        said = capsys.readouterr().err
+        assert "1 of 2: counterplay experiment kuhn-tournament" in said
+        assert "its verdict belongs into the row of A 2000, table 1; A 2000, table 4" in said
+        made = stored_result(folder / "data" / "heuristic-failure-10.json")["made"]
+        assert made["command"] == "counterplay experiment heuristic-failure --scale hour --set steps=10"
+        assert made["scale"] == "full"
+        page = (folder / "a-2000.md").read_text("utf-8")
+        assert page.count("No verdict yet") == 2
+        assert "## table 1, table 4: " in page
+        assert missing_runs(folder / "data", "full") == []
+        assert main(words) == 0
+        assert "of 2" not in capsys.readouterr().err
+
+    def test_ctrl_c_keeps_what_is_finished(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def run(name: str, scale: str, **options: object) -> Experiment:
+            if name == "heuristic-failure":
+                raise KeyboardInterrupt
+            return replace(FOUND, name=name)
+
+        monkeypatch.setattr(missing_results, "run_experiment", run)
+        words = ["experiment", "--pages", str(folder), "--scale", "full"]
+        assert main(words) == 130
+        assert "the same command does the rest" in capsys.readouterr().err
+        assert [run.experiment for run in missing_runs(folder / "data", "full")] == ["heuristic-failure"]
+        assert "No verdict yet" in (folder / "a-2000.md").read_text("utf-8")
+
+    def test_another_setting_does_not_count(self, folder: Path) -> None:
+        """A result with other steps leaves the row without one; one with more than asked for counts."""
+        path = folder / "data" / "some.json"
+        for option, left in (("steps=20", 2), ("steps=10", 1)):
+            missing_results.store_result(path, replace(FOUND, name="heuristic-failure"), "full", [option], 1.0)
+            assert len(missing_runs(folder / "data", "quick")) == left
+
+    def test_what_fails_does_not_stop_the_rest(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def fail(quick: bool) -> None:
+            raise CounterplayError("too large")
+
+        monkeypatch.setattr(kuhn_tournament, "run", fail)
+        assert main(["experiment", "--pages", str(folder), "--scale", "quick"]) == 1
+        assert "kuhn-tournament has no result: too large" in capsys.readouterr().err
+        assert (folder / "data" / "heuristic-failure-10-quick.json").exists()
+
+    def test_work_is_kept_in_a_folder(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        rows = (Published("A 2000", "table 1", "", ("stitched-leduc",), "players=3", "not run yet", "", (), ""),)
+        monkeypatch.setattr(missing_results, "published_rows", lambda: rows)
+        seen: dict[str, object] = {}
+
+        def run(name: str, scale: str, **options: object) -> Experiment:
+            seen.update(options)
+            return replace(FOUND, name=name)
+
+        monkeypatch.setattr(missing_results, "run_experiment", run)
+        (found,) = missing_results.run_missing(folder / "data", "hour", lambda text: None)
+        assert found.path.name == "stitched-leduc-3-hour.json"
+        assert seen["folder"] == str(folder / "unfinished" / "stitched-leduc-3-hour")
+        assert seen["workers"] == min(2, available_cores())

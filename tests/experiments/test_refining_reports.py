@@ -190,7 +190,7 @@ def test_the_summary_tells_sizes(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name.startswith("refining")])
 def test_experiments_run(name: str) -> None:
-    found = run_experiment(name, quick=True, games="GS4", iterations=150)
+    found = run_experiment(name, scale="quick", games="GS4", iterations=150)
     assert found.name == name
     assert all(len(row) == len(found.columns) for row in found.rows)
     assert found.rows
@@ -202,14 +202,14 @@ def test_experiments_run(name: str) -> None:
 
 def test_without_heuristic_updates_it_is_much_worse() -> None:
     """Čermák 2018, figure 5.3."""
-    rows = run_experiment("refining-convergence", quick=True, games="GP4", iterations=400).rows
+    rows = run_experiment("refining-convergence", scale="quick", games="GP4", iterations=400).rows
     ends = {row[1]: row[4] for row in rows}
     assert ends["B100H0"] > 100 * max(ends["CFR+"], ends["B10H90"], ends["B100H900"])  # type: ignore[operator]
 
 
 def test_without_heuristic_updates_goofspiel_needs_forced_moves_to_be_worse() -> None:
     """Figure 5.3 again: 1000 samples are half of GS5's sets with a choice, but a tenth of all its sets."""
-    rows = run_experiment("refining-convergence", quick=True, games="GS5", iterations=400).rows
+    rows = run_experiment("refining-convergence", scale="quick", games="GS5", iterations=400).rows
     ends: dict[object, float] = {row[1]: float(str(row[4])) for row in rows}
     others = max(ends[name] for name in ("B10H90", "B50H50", "B100H900", "B500H500"))
     for name in ("B100H0", "B100H0, forced moves too", "B1000H0, forced moves too"):
@@ -219,7 +219,7 @@ def test_without_heuristic_updates_goofspiel_needs_forced_moves_to_be_worse() ->
 
 def test_table_5_1() -> None:
     """Uniform play earns 2.75, telling the sets apart 5, and preferences never differ."""
-    rows = {row[0]: row for row in run_experiment("heuristic-failure", quick=True).rows}
+    rows = {row[0]: row for row in run_experiment("heuristic-failure", scale="quick").rows}
     assert rows["left"][5:] == ("d", "never separated")
     assert rows["right"][5:] == ("c", "never separated")
     assert rows["mean, uniform play"][1:5:2] == (2.75, 2.75)

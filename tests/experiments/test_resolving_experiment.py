@@ -9,7 +9,7 @@ from counterplay.experiments import run_experiment
 
 
 def test_safe_is_never_above_what_it_can_be_and_unsafe_may_be() -> None:
-    found = run_experiment("resolving", quick=True, blueprints=("random", "cfr+ 100"), iterations=60)
+    found = run_experiment("resolving", scale="quick", blueprints=("random", "cfr+ 100"), iterations=60)
     assert [row[:3] for row in found.rows] == [("leduc_limit_2p", 1, "random"), ("leduc_limit_2p", 1, "cfr+ 100")]
     for row in found.rows:
         before, safe, most, _, subgames, _ = (float(cell or 0) for cell in row[3:])
@@ -25,4 +25,4 @@ def test_safe_is_never_above_what_it_can_be_and_unsafe_may_be() -> None:
 
 def test_unknown_blueprints_are_refused() -> None:
     with pytest.raises(CounterplayError, match=r"blueprints are uniform, random, buckets and cfr\+ with a number"):
-        run_experiment("resolving", quick=True, blueprints=("cfr+",))
+        run_experiment("resolving", scale="quick", blueprints=("cfr+",))

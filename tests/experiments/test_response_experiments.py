@@ -27,7 +27,7 @@ def without_times(rows: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["restricted-responses", "data-biased-responses"])
 def test_nobody_wins_more_from_orange_than_it_can_be_exploited_for(name: str) -> None:
-    found = run_experiment(name, True, **CHEAP)
+    found = run_experiment(name, "quick", **CHEAP)
     curves: dict[Any, list[Any]] = {}
     for row in found.rows[1:]:
         curves.setdefault(row[:3], []).append(row)
@@ -45,7 +45,7 @@ def test_nobody_wins_more_from_orange_than_it_can_be_exploited_for(name: str) ->
 
 
 def test_p_1_is_the_best_response_to_the_model() -> None:
-    found = run_experiment("restricted-responses", True, figures="a", grid="1")
+    found = run_experiment("restricted-responses", "quick", figures="a", grid="1")
     with observed_opponent.temporary_folder(None) as folder:
         setting = observed_opponent.SMALL
         opponent = observed_opponent.open_opponent(setting, folder)
@@ -57,7 +57,7 @@ def test_p_1_is_the_best_response_to_the_model() -> None:
 
 
 def test_a_folder_continues_to_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = run_experiment("restricted-responses", True, **CHEAP)
+    whole = run_experiment("restricted-responses", "quick", **CHEAP)
     solve, calls = observed_opponent._solved, 0
 
     def interrupted(*arguments: Any) -> Any:
@@ -68,21 +68,21 @@ def test_a_folder_continues_to_the_same_rows(tmp_path: Path, monkeypatch: pytest
         return solve(*arguments)
 
     monkeypatch.setattr(observed_opponent, "_solved", interrupted)
-    part = run_experiment("restricted-responses", True, **CHEAP, folder=str(tmp_path))
+    part = run_experiment("restricted-responses", "quick", **CHEAP, folder=str(tmp_path))
     assert part.interrupted
     assert without_times(part.rows) == without_times(whole.rows[:2])
-    rest = run_experiment("restricted-responses", True, **CHEAP, folder=str(tmp_path))
+    rest = run_experiment("restricted-responses", "quick", **CHEAP, folder=str(tmp_path))
     assert calls == 5
     assert without_times(rest.rows) == without_times(whole.rows)
-    again = run_experiment("restricted-responses", True, **CHEAP, folder=str(tmp_path))
+    again = run_experiment("restricted-responses", "quick", **CHEAP, folder=str(tmp_path))
     assert (calls, again.rows) == (5, rest.rows)
     with pytest.raises(CounterplayError, match="is of other responses; name another folder"):
-        run_experiment("restricted-responses", True, figures="c", folder=str(tmp_path))
+        run_experiment("restricted-responses", "quick", figures="c", folder=str(tmp_path))
 
 
 def test_workers_find_the_same(tmp_path: Path) -> None:
-    alone = run_experiment("data-biased-responses", True, figures="c", grid="0.9,1")
-    many = run_experiment("data-biased-responses", True, figures="c", grid="0.9,1", workers=2, folder=str(tmp_path))
+    alone = run_experiment("data-biased-responses", "quick", figures="c", grid="0.9,1")
+    many = run_experiment("data-biased-responses", "quick", figures="c", grid="0.9,1", workers=2, folder=str(tmp_path))
     assert without_times(many.rows) == without_times(alone.rows)
 
 
@@ -116,7 +116,7 @@ def test_refused_before_orange_is_solved(
     for module in (observed_opponent, pooled_responses):
         monkeypatch.setattr(module, "open_opponent", lambda *_: pytest.fail("solved"))
     with pytest.raises(CounterplayError) as error:
-        run_experiment(name, True, **options)
+        run_experiment(name, "quick", **options)
     assert message in str(error.value)
 
 
@@ -159,7 +159,7 @@ def test_what_is_said_of_data_biased_responses() -> None:
 
 
 def test_a_population_is_one_opponent() -> None:
-    found = run_experiment("pooled-responses", True)
+    found = run_experiment("pooled-responses", "quick")
     rows = {row[0]: row[1:] for row in found.rows}
     members = [row for name, row in rows.items() if name not in ("mean", "exploitability", "published, humans")]
     assert len(members) == 5

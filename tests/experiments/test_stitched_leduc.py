@@ -76,7 +76,7 @@ def test_sizes_of_table_7_3() -> None:
 
 
 def test_quick_table() -> None:
-    found = run_experiment("stitched-leduc", quick=True, iterations=1, bases="null,JQ-K", workers=2)
+    found = run_experiment("stitched-leduc", scale="quick", iterations=1, bases="null,JQ-K", workers=2)
     assert len(found.rows) == 13
     assert all(row[3] == row[4] for row in found.rows)
     assert sum("yes" in note for note in found.notes) == 1

@@ -14,7 +14,7 @@ SMALL = "holdem_2_4(ranks=4,suits=2)"
 
 
 def test_without_abstraction_all_approach_an_equilibrium() -> None:
-    found = run_experiment("strategies-over-time", True, figures="figure4.3", seconds=0.2)
+    found = run_experiment("strategies-over-time", "quick", figures="figure4.3", seconds=0.2)
     assert [row[1] for row in found.rows] == list(FIGURES["figure4.3"].solvers)
     assert [row[7] is None for row in found.rows] == [True, False, False]
     for row in found.rows:
@@ -23,12 +23,12 @@ def test_without_abstraction_all_approach_an_equilibrium() -> None:
         assert (row[4], row[6]) == (times[-1], values[-1])
         assert values[-1] < 0.5 * values[0]
     with pytest.raises(CounterplayError, match=r"figures are figure3.4, figure4.3"):
-        run_experiment("strategies-over-time", True, figures="figure2.1")
+        run_experiment("strategies-over-time", "quick", figures="figure2.1")
 
 
 def test_nobody_wins_more_from_the_agent_than_it_can_be_exploited_for() -> None:
     found = run_experiment(
-        "strategies-over-time", True, figures="figure4.9,figure3.4", game=SMALL, seconds=0.1, iterations=100
+        "strategies-over-time", "quick", figures="figure4.9,figure3.4", game=SMALL, seconds=0.1, iterations=100
     )
     agent = make_solver(open_game(SMALL, "public"), "cfr+")
     agent.step(100)

@@ -91,7 +91,7 @@ def test_what_takes_no_tilt() -> None:
 
 def test_the_experiment() -> None:
     options = {"game": "holdem_2_4(ranks=4,suits=2)", "family": "PS2/PS2", "iterations": 20}
-    found = run_experiment("tilt-exploitability", True, tilts="orange 7,peach 0", **options)
+    found = run_experiment("tilt-exploitability", "quick", tilts="orange 7,peach 0", **options)
     assert [row[0] for row in found.rows] == ["none", "orange 7", "peach 0"]
     assert found.rows[2][3] == pytest.approx(found.rows[0][3], rel=1e-9)  # by other walks
     assert found.rows[1][3] != pytest.approx(found.rows[0][3], rel=1e-3)

@@ -283,7 +283,7 @@ def plays(tree: cp.GameTree, first: float, second: float) -> cp.TabularStrategy:
 
 def test_learners_that_miss_the_maxmin_value() -> None:
     """Figure A.1 of Čermák 2018: CFR settles at -5, fictitious play swings between -5 and -1.79; maxmin is -1."""
-    experiment = run_experiment("failing-learners", quick=True)
+    experiment = run_experiment("failing-learners", scale="quick")
     cfr, fictitious = experiment.rows
     assert cfr[2:5] == pytest.approx((-5.0, -5.0, -5.0))
     low, high = fictitious[3], fictitious[4]
@@ -327,7 +327,7 @@ def test_every_experiment_has_a_quick_form(name: str) -> None:
     import json
 
     options = {"iterations": 20} if name.endswith(("memory", "dice")) else {}
-    experiment = run_experiment(name, quick=True, **options)
+    experiment = run_experiment(name, scale="quick", **options)
     assert experiment.name == name
     assert experiment.rows
     assert all(len(row) == len(experiment.columns) for row in experiment.rows)
@@ -339,7 +339,7 @@ def test_every_experiment_has_a_quick_form(name: str) -> None:
 def test_published_sizes_come_out_again() -> None:
     for row in run_experiment("forgetful-sizes").rows:
         assert row[2] == row[3]
-    for row in run_experiment("oshi-zumo-sizes", quick=True).rows:
+    for row in run_experiment("oshi-zumo-sizes", scale="quick").rows:
         assert row[2] == pytest.approx(row[3], abs=0.0051)
 
 

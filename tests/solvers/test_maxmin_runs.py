@@ -160,7 +160,7 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow
 def test_shares_of_random_games() -> None:
     """Table 4.1: the maximiser needs more than the minimiser, and more where leaves have nothing in common."""
-    rows = run_experiment("maxmin-shares", quick=True, instances=2, seconds=3.0).rows
+    rows = run_experiment("maxmin-shares", scale="quick", instances=2, seconds=3.0).rows
     shares = {row[:3]: [float(str(row[place]).split()[0]) for place in (4, 6)] for row in rows}
     assert len(shares) == 12
     means = {

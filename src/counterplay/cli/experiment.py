@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import json
-import platform
-import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,12 +15,12 @@ from counterplay.cli.completions import complete_experiment
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
 from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
+from counterplay.experiments.record.missing_results import missing_runs, run_missing, store_result
 from counterplay.experiments.record.pages import write_pages
 from counterplay.experiments.record.published import published_rows
+from counterplay.experiments.scales import check_scale
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.signals import interruptible
-from counterplay.runtime.threads import available_cores
-from counterplay.storage import write_text
 
 
 def command(
@@ -34,7 +30,14 @@ def command(
             metavar="[NAME]", help="Which one; without it they are listed.", autocompletion=complete_experiment
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller version, for a first look.")] = False,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="quick, a smaller version for a first look; hour, the largest that fits two cores in an hour; or full "
+            "(default). With --pages: first run what has no stored result at this scale."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Short for --scale quick.")] = False,
     options: Annotated[
         list[str] | None, typer.Option("--set", help="An option of the experiment: --set iterations=200.")
     ] = None,
@@ -53,23 +56,27 @@ def command(
 
     Ctrl-C stops and reports the rows that were finished; --out and --plot keep them.
     """
+    if scale is not None and quick and scale != "quick":
+        raise CounterplayError(f"--quick is short for --scale quick; leave it out, or --scale {scale}")
+    chosen = "quick" if quick else None if scale is None else check_scale(scale)
     if name is None or listed or pages is not None:
         if name is not None:
             raise CounterplayError(f"--list and --pages are about all experiments; leave {name!r} out")
+        code = 0 if pages is None or chosen is None else _run_missing(pages, chosen)
         _say_record(listed, pages, as_json)
-        return 0
+        return code
     check_writable(out, plot)
     started = time.perf_counter()
     settings = read_settings(options or [])
-    for option in settings.keys() & {"name", "quick"}:
-        raise CounterplayError(f"{option} is not given by --set; write counterplay experiment NAME --quick")
+    for option in settings.keys() & {"name", "quick", "scale"}:
+        raise CounterplayError(f"{option} is not given by --set; write counterplay experiment NAME --scale quick")
+    chosen = chosen or "full"
     with interruptible():
-        experiment = run_experiment(name, quick, **settings)
+        experiment = run_experiment(name, chosen, **settings)
     if experiment.interrupted:
         note(f"stopped; {name} has these rows only, those that were finished")
     if out is not None:
-        made = _made(experiment.name, quick, options or [], time.perf_counter() - started)
-        write_text(out, json.dumps({**experiment.to_dict(), "made": made}, indent=1) + "\n")
+        store_result(out, experiment, chosen, options or [], time.perf_counter() - started)
     if plot is not None:
         if experiment.curves:
             from counterplay.plots.convergence import plot_lines
@@ -85,16 +92,16 @@ def command(
     return 130 if experiment.interrupted else 0
 
 
-def _made(name: str, quick: bool, options: list[str], seconds: float) -> dict[str, str | float]:
-    """How a stored result was made, for the pages of the record."""
-    words = ["counterplay", "experiment", name, *(["--quick"] if quick else [])]
-    return {
-        "command": shlex.join([*words, *(word for option in options for word in ("--set", option))]),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {available_cores()} cores",
-        "scale": "quick" if quick else "full",
-        "seconds": round(seconds, 1),
-    }
+def _run_missing(pages: Path, scale: str) -> int:
+    """Run what the record lacks at a scale; the exit code."""
+    try:
+        with interruptible():
+            for run in run_missing(pages / "data", scale, note):
+                note(f"stored: {run.path}; its verdict belongs into the row of {'; '.join(run.labels)}")
+    except KeyboardInterrupt:
+        note("stopped; what was finished is stored, and the same command does the rest")
+        return 130
+    return 1 if missing_runs(pages / "data", scale) else 0
 
 
 def _say_record(listed: bool, pages: Path | None, as_json: bool) -> None:
@@ -109,8 +116,8 @@ def _say_record(listed: bool, pages: Path | None, as_json: bool) -> None:
         print_json({"published": [row.to_dict() for row in rows]} if listed else {"experiments": EXPERIMENTS})
     elif listed:
         _say_table(
-            ("document", "label", "experiment", "scale", "verdict"),
-            [(row.document, row.label, ",".join(row.experiments), row.scale, row.verdict) for row in rows],
+            ("document", "label", "experiment", "machine and scales", "stored", "verdict"),
+            [(row.document, row.label, ",".join(row.experiments), row.machine, row.scale, row.verdict) for row in rows],
         )
     else:
         width = max(map(len, EXPERIMENTS))

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from counterplay.errors import CounterplayError
+from counterplay.experiments.scales import check_scale, scales_of
 from counterplay.experiments.shared.experiment import Cell, Experiment, noting_stops
 from counterplay.runtime.seeds import check_seed
 from counterplay.runtime.suggestions import did_you_mean, find_name
 
-__all__ = ["EXPERIMENTS", "Cell", "Experiment", "run_experiment"]
+__all__ = ["EXPERIMENTS", "Cell", "Experiment", "made_at", "options_of", "run_experiment"]
 
 EXPERIMENTS = {
     "abstraction-families": "kinds of buckets, measured in real [2-4] hold'em (Johanson 2016, figures 4.4 and 4.5)",
@@ -80,29 +81,47 @@ EXPERIMENTS = {
 MODULES = {"abstract-sizes": "bucket_game_sizes"}
 
 
-def run_experiment(name: str, quick: bool = False, **options: Any) -> Experiment:
+def run_experiment(name: str, scale: str = "full", **options: Any) -> Experiment:
     """Run an experiment by name; Ctrl-C stops it, and the rows that were finished are returned.
 
     Parameters
     ----------
     name : str
         One of ``EXPERIMENTS``.
-    quick : bool
-        A smaller version, for a first look.
+    scale : str
+        ``quick``, a smaller version for a first look; ``hour``, the largest that fits two cores in an hour; or
+        ``full``.
     **options
-        Options of the experiment, such as ``iterations``.
+        Options of the experiment, such as ``iterations``; they come before those of the scale.
     """
     found = find_name(name, EXPERIMENTS)
     if found is None:
         raise CounterplayError(f"unknown experiment {name!r}; {did_you_mean(name, EXPERIMENTS)}")
     name = found
-    module = importlib.import_module(f"counterplay.experiments.{MODULES.get(name, name.replace('-', '_'))}")
-    checked = _checked(name, module.run, options)
+    check_scale(scale)
+    run = _module(name).run
+    checked = _checked(name, run, options)
+    if scale == "hour":
+        checked = {**(scales_of(name, options).hour or {}), **checked}
     with noting_stops() as stops:
-        result: Experiment = module.run(quick=quick, **checked)
+        result: Experiment = run(quick=scale == "quick", **checked)
     if stops and not result.rows:
         raise KeyboardInterrupt
     return dataclasses.replace(result, name=name, interrupted=bool(stops))
+
+
+def made_at(name: str, scale: str, options: Mapping[str, Any]) -> str:
+    """The scale of a result: that of an hour is full where a full run fits an hour."""
+    return "full" if scale == "hour" and scales_of(name, options).hour is None else scale
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """The options that an experiment takes."""
+    return tuple(option for option in inspect.signature(_module(name).run).parameters if option != "quick")
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"counterplay.experiments.{MODULES.get(name, name.replace('-', '_'))}")
 
 
 def _checked(name: str, run: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,20 +7,21 @@ ours, and under ``made`` the command, the date, the machine, the scale and the s
 from __future__ import annotations
 
 import json
+import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 from counterplay.errors import CounterplayError
-from counterplay.experiments.record.published import VERDICTS, Published, published_rows
+from counterplay.experiments.record.published import VERDICTS, Published, published_rows, settings_of
 from counterplay.experiments.shared.experiment import Cell
 from counterplay.runtime.number_text import figure
 from counterplay.storage import write_text
 
-__all__ = ["pages_of_record", "stored_result", "write_pages"]
+__all__ = ["answers", "pages_of_record", "stored_result", "stored_results", "write_pages"]
 
 WRITTEN = (
     "*Written by `make record` from the rows in `src/counterplay/experiments/record` and the results in [data](data); "
@@ -39,11 +40,35 @@ def write_pages(folder: Path) -> list[Path]:
 def pages_of_record(data: Path) -> dict[str, str]:
     """The text of every page by its file name; ``README.md`` lists them."""
     rows = published_rows()
+    stored = stored_results(data)
+    judged = {name for row in rows for name in row.results}
+    fresh = {name: result for name, result in stored.items() if name not in judged}
     chapters = [(heading, list(found)) for heading, found in groupby(rows, key=_heading)]
     pages = {"README.md": _index(rows, chapters)}
     for heading, found in chapters:
-        pages[_file(heading)] = "\n".join(_page(heading, found, data)) + "\n"
+        shown = {
+            row.label: (
+                *row.results,
+                *(name for name in fresh if any(answers(fresh[name], row, e) for e in row.experiments)),
+            )
+            for row in found
+        }
+        pages[_file(heading)] = "\n".join(_page(heading, found, shown, data)) + "\n"
     return pages
+
+
+def stored_results(data: Path) -> dict[str, dict[str, Any]]:
+    """All stored results of a folder, by the names of their files without ``.json``."""
+    return {path.stem: stored_result(path) for path in sorted(data.glob("*.json"))}
+
+
+def answers(result: Mapping[str, Any], row: Published, experiment: str) -> bool:
+    """Whether a stored result is of this experiment, with the settings of a row."""
+    if result["experiment"] != experiment:
+        return False
+    words = shlex.split(result["made"]["command"])
+    given = settings_of(word for option, word in pairwise(words) if option == "--set")
+    return all(str(value) in str(given.get(name)).split(",") for name, value in row.options.items())
 
 
 def stored_result(path: Path) -> dict[str, Any]:
@@ -98,20 +123,22 @@ def _index(rows: Sequence[Published], chapters: Sequence[tuple[str, list[Publish
     return "\n".join(lines) + "\n"
 
 
-def _page(heading: str, rows: Sequence[Published], data: Path) -> Iterator[str]:
+def _page(heading: str, rows: Sequence[Published], shown: Mapping[str, Sequence[str]], data: Path) -> Iterator[str]:
+    """The lines of a page; ``shown`` has the stored results of each row, those without a verdict too."""
     yield from (f"# {heading}", "", WRITTEN, "")
     yield from _table(
         ("", "what it shows", "experiment", "settings", "scale", "verdict", "why"),
         [(row.label, row.about, ", ".join(f"`{name}`" for name in row.experiments),
           f"`{row.settings}`" if row.settings else "", row.scale, row.verdict, row.reason) for row in rows],
     )  # fmt: skip
-    for name in dict.fromkeys(name for row in rows for name in row.results):
+    for name in dict.fromkeys(name for row in rows for name in shown[row.label]):
         result = stored_result(data / f"{name}.json")
         made = result["made"]
-        labels = ", ".join(row.label for row in rows if name in row.results)
+        labels = ", ".join(row.label for row in rows if name in shown[row.label])
         yield from ("", f"## {labels}: {result['title']}", "", "```", made["command"], "```", "")
         where = f"{made['date']}, {made['machine']}, {made['scale']} scale, {made['seconds']} s"
-        yield f"{where}; [numbers](data/{name}.json)."
+        judged = "" if any(name in row.results for row in rows) else " No verdict yet."
+        yield f"{where}; [numbers](data/{name}.json).{judged}"
         yield ""
         yield from _table(result["columns"], result["rows"])
         if result["notes"]:

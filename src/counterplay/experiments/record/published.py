@@ -7,10 +7,14 @@ says no more than the stored results show (``docs/results/data``); without a res
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any, NamedTuple
 
-__all__ = ["DOCUMENTS", "VERDICTS", "Published", "published_rows"]
+from counterplay.experiments.scales import SCALES, scales_of
+from counterplay.solvers.settings import setting_value
+
+__all__ = ["DOCUMENTS", "VERDICTS", "Published", "published_rows", "settings_of"]
 
 DOCUMENTS = ("gibson_2014", "gibson_et_al_2012", "lanctot_et_al_2012", "johanson_2016", "cermak_2018")
 """The names of the files, in the order of the record."""
@@ -34,7 +38,7 @@ class Published(NamedTuple):
     experiments : tuple of str
         What makes it again, by the names of ``counterplay experiment``.
     settings : str
-        Settings for this table or figure, such as ``figures=figure2.3``.
+        Settings for this table or figure, such as ``figures=figure2.3``, separated by spaces.
     verdict : str
         One of ``VERDICTS``.
     reason : str
@@ -42,7 +46,7 @@ class Published(NamedTuple):
     results : tuple of str
         The stored results, by the names of their files without ``.json``.
     scale : str
-        ``quick`` or ``full``, that of the stored results; empty without one.
+        One of ``SCALES``, the smallest of the stored results; empty without one.
     """
 
     document: str
@@ -61,9 +65,24 @@ class Published(NamedTuple):
         number = self.label.split()[1]
         return number.partition(".")[0] if "." in number else ""
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings by their names."""
+        return settings_of(self.settings.split())
+
+    @property
+    def machine(self) -> str:
+        """What the scales of the experiments need; empty without an experiment."""
+        return "; ".join(dict.fromkeys(scales_of(name, self.options).machine() for name in self.experiments))
+
     def to_dict(self) -> dict[str, Any]:
         """The row for JSON."""
-        return {**self._asdict(), "scales": ["quick", "full"] if self.experiments else []}
+        return {**self._asdict(), "scales": list(SCALES) if self.experiments else [], "machine": self.machine}
+
+
+def settings_of(texts: Iterable[str]) -> dict[str, Any]:
+    """Settings of an experiment from texts such as ``seeds=3``."""
+    return {name.strip(): setting_value(value.strip()) for name, _, value in (text.partition("=") for text in texts)}
 
 
 def published_rows() -> tuple[Published, ...]:
