@@ -56,9 +56,7 @@ def command(
 
     Ctrl-C stops and reports the rows that were finished; --out and --plot keep them.
     """
-    if scale is not None and quick and scale != "quick":
-        raise CounterplayError(f"--quick is short for --scale quick; leave it out, or --scale {scale}")
-    chosen = "quick" if quick else None if scale is None else check_scale(scale)
+    chosen = _read_scale(scale, quick)
     if name is None or listed or pages is not None:
         if name is not None:
             raise CounterplayError(f"--list and --pages are about all experiments; leave {name!r} out")
@@ -78,18 +76,29 @@ def command(
     if out is not None:
         store_result(out, experiment, chosen, options or [], time.perf_counter() - started)
     if plot is not None:
-        if experiment.curves:
-            from counterplay.plots.convergence import plot_lines
-
-            plot_lines(plot, experiment.curves, experiment.title, experiment.xlabel, "")
-        else:
-            note(f"{name} has no curves to plot")
+        _plot(experiment, plot)
     if as_json:
         print_json(experiment.to_dict())
     else:
         _say(experiment)
         say(f"({time.perf_counter() - started:.1f} s)")
     return 130 if experiment.interrupted else 0
+
+
+def _read_scale(scale: str | None, quick: bool) -> str | None:
+    """The scale that was asked for; None without one."""
+    if scale is not None and quick and scale != "quick":
+        raise CounterplayError(f"--quick is short for --scale quick; leave it out, or --scale {scale}")
+    return "quick" if quick else None if scale is None else check_scale(scale)
+
+
+def _plot(experiment: Experiment, path: Path) -> None:
+    if experiment.curves:
+        from counterplay.plots.convergence import plot_lines
+
+        plot_lines(path, experiment.curves, experiment.title, experiment.xlabel, "")
+    else:
+        note(f"{experiment.name} has no curves to plot")
 
 
 def _run_missing(pages: Path, scale: str) -> int:
