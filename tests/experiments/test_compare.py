@@ -12,6 +12,8 @@ import pytest
 import counterplay as cp
 from counterplay.cli.main import main
 from counterplay.errors import SolverError
+from counterplay.evaluation import exploitability
+from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.experiments.shared.comparison import (
     Budget,
     Comparison,
@@ -21,6 +23,7 @@ from counterplay.experiments.shared.comparison import (
     parse_algorithms,
     run_solver,
 )
+from counterplay.forms import open_game
 from counterplay.runtime.progress import Progress
 from counterplay.solvers import make_solver
 
@@ -155,3 +158,67 @@ def _uniform(name: str) -> cp.TabularStrategy:
 def test_the_command_line_refuses(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "kuhn", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Card abstractions of Leduc hold'em by name."""
+    folder = tmp_path_factory.mktemp("cards")
+    found = {name: str(folder / f"{name}.cpa") for name in ("lossless", "PS2", "forgetful")}
+    for name, rounds in (("lossless", "lossless/lossless"), ("PS2", "PS2/PS2"), ("forgetful", "PS2/PS2")):
+        recall = ["--recall", "imperfect"] if name == "forgetful" else []
+        words = ["abstract", "leduc_limit_2p", "--rounds", rounds, *recall, "--out", found[name]]
+        assert main(words) == 0
+    return found
+
+
+class TestBuckets:
+    """Leduc hold'em in buckets: one for each rank, in which the bucket game is the real one, or two of all ranks."""
+
+    def test_the_bucket_game_of_all_ranks_is_the_real_one(self, files: dict[str, str]) -> None:
+        game = open_game("leduc_limit_2p", "buckets", cards=[files["lossless"]])
+        real = RealGame(game, open_game("leduc_limit_2p", "public"))
+        chosen, budget = "chance-sampling,pure-cfr", Budget(iterations=300, points=2)
+        inside, outside = (compare(game, chosen, budget, 2, measured_by=one) for one in (None, real))
+        assert inside.uniform == pytest.approx(2.3736, abs=1e-4)  # uniform play of Leduc, computed independently
+        assert outside.uniform == pytest.approx(inside.uniform)
+        assert (inside.measured, outside.measured) == ("in the bucket game, over all 3 boards", "in the real game")
+        for one, other in zip(inside.runs, outside.runs, strict=True):
+            assert (one.algorithm, one.seed) == (other.algorithm, other.seed)
+            assert [p.exploitability for p in one.curve] == pytest.approx([p.exploitability for p in other.curve])
+        solver = make_solver(game, "pure-cfr", seed=1)
+        solver.step(300)
+        assert outside.runs[-1].curve[-1].exploitability == pytest.approx(
+            exploitability(solver.profile(), "leduc_limit_2p")
+        )
+
+    def test_the_command_line(self, files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+        """Two buckets a round: an equilibrium of the bucket game is worth more in it than in the real one."""
+        words = ["compare", "leduc_limit_2p", "--cards", files["PS2"], "-a", "external-sampling,cfr+", "--seeds", "2"]
+        found = []
+        for more in ([], ["--real"]):
+            assert main([*words, "--iterations", "1000", "--json", *more]) == 0
+            found.append(json.loads(capsys.readouterr().out))
+        inside, outside = ([row["exploitability"] for row in one["algorithms"]] for one in found)
+        assert inside[1] < 0.02 < 0.2 < outside[1]
+        assert inside[1] < inside[0] < outside[0]
+        assert found[1]["measured"] == "in the real game"
+        assert main([*words, "--iterations", "2", "--boards", "3"]) == 0
+        assert "measured in the bucket game, over" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["--real"], "name a card abstraction with --cards"),
+            (["--cards", "PS2", "--real", "--boards", "3"], "leave it out, or leave out --real"),
+            (["--cards", "PS2", "-a", "cfr-br"], "measures itself in the real game"),
+            (["--cards", "forgetful"], "forget"),
+        ],
+    )
+    def test_the_command_line_refuses(
+        self, files: dict[str, str], words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = [files.get(word, word) for word in words]
+        words = words if "-a" in words else [*words, "-a", "pure-cfr"]
+        assert main(["compare", "leduc_limit_2p", "--iterations", "2", *words]) == 2
+        assert message in capsys.readouterr().err

@@ -8,7 +8,8 @@ game is Bluff(1,1) and the runs are much shorter, so good values of β are small
 from __future__ import annotations
 
 from counterplay.evaluation.bucket_pairs import count_bucket_pairs
-from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
+from counterplay.experiments.abstraction_families import family_cards
+from counterplay.experiments.shared.bucket_games import bucket_game
 from counterplay.experiments.shared.comparison import POINTS_PER_DECADE, Budget, Entrants, race
 from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.forms import open_game
@@ -50,7 +51,8 @@ def run(
     points : int
         Measurements of exploitability per decade of histories.
     cards : str, optional
-        Solve a poker game of two players in these buckets, as for ``counterplay abstract``; measured in the buckets.
+        Solve a poker game of two players in these buckets, as for ``counterplay abstract``, or in the five of the
+        source (``two-round``); measured in the buckets.
     threads : int
         For the features of the hands.
     """
@@ -61,10 +63,10 @@ def run(
     if cards is None:
         tree = open_game(game, "history")
     else:
-        tree = bucket_game(game, cards_of(game, cards, threads=threads))
+        tree = bucket_game(game, family_cards(cards, game, threads))
         pairs = count_bucket_pairs(tree)
     chosen = {**entrants(float(beta)), "external sampling": ("external-sampling", {})}
-    found = race(tree, chosen, Budget(nodes=nodes, points=points), range(seeds), pairs=pairs)
+    found = race(tree, chosen, Budget(nodes=nodes, points=points), range(seeds), measured_by=pairs)
     rows: list[tuple[Cell, ...]] = []
     with keeping_rows():
         for label, (_, settings) in chosen.items():

@@ -45,7 +45,7 @@ def run(
     curves: Curves = {}
     with keeping_rows():
         for chips, game, pairs in two_round_games(stacks, threads):
-            found = race(game, ENTRANTS, Budget(nodes=nodes), range(seeds), pairs=pairs)
+            found = race(game, ENTRANTS, Budget(nodes=nodes), range(seeds), measured_by=pairs)
             unit = 1000 / game.big_blind
             external = found.at("ES", nodes)[0]
             rows.append((chips, "uniform play", None, round(unit * found.uniform, 2), None, None))

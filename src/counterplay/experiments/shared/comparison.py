@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from counterplay.errors import SolverError
 from counterplay.evaluation import exploitability
-from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
+from counterplay.evaluation.bucket_pairs import BucketPairs, count_bucket_pairs, measure_buckets
+from counterplay.evaluation.lifted_buckets import RealGame
 from counterplay.forms import open_game
 from counterplay.game.game import Game
 from counterplay.poker.buckets.bucket_game import BucketGame
@@ -108,6 +109,8 @@ class Comparison:
         All runs, those of one algorithm together.
     uniform : float
         Exploitability of uniform play, for reference.
+    measured : str
+        In what game exploitability was measured, if it is one in buckets.
     interrupted : bool
         Whether Ctrl-C stopped it before all runs were finished.
     """
@@ -116,6 +119,7 @@ class Comparison:
     budget: Budget
     runs: tuple[Run, ...]
     uniform: float
+    measured: str = ""
     interrupted: bool = False
 
     @property
@@ -182,6 +186,7 @@ class Comparison:
             "game": self.game,
             "budget": {self.budget.axis: getattr(self.budget, self.budget.axis)},
             "uniform_exploitability": self.uniform,
+            **({"measured": self.measured} if self.measured else {}),
             "interrupted": self.interrupted,
             "algorithms": self.rows(),
             "runs": [
@@ -236,14 +241,15 @@ def _split_outside(text: str) -> list[str]:
 
 
 def compare(
-    game: GameTree | Game | str, algorithms: str | Sequence[str], budget: Budget, seeds: int | Sequence[int] = 5, *,
+    game: GameTree | BucketGame | Game | str, algorithms: str | Sequence[str], budget: Budget,
+    seeds: int | Sequence[int] = 5, *, measured_by: BucketPairs | RealGame | None = None,
     memory_limit: int | None = None, callback: ProgressCallback | None = None,
 ) -> Comparison:  # fmt: skip
     """Run algorithms on a game, each with several seeds; Ctrl-C stops, and the finished runs are returned.
 
     Parameters
     ----------
-    game : GameTree, Game or str
+    game : GameTree, BucketGame, Game or str
         The game.
     algorithms : str or sequence of str
         Names, each with optional settings in brackets.
@@ -251,6 +257,8 @@ def compare(
         What each run may spend.
     seeds : int or sequence of int
         How many (then 0, 1, ...), or which.  Algorithms without random choices run once.
+    measured_by : BucketPairs or RealGame, optional
+        What measures a bucket game: its bucket pairs, by default those of all boards, or the real game.
     memory_limit : int, optional
         Bytes that may be used.
     callback : callable, optional
@@ -258,18 +266,24 @@ def compare(
     """
     chosen = parse_algorithms(algorithms if isinstance(algorithms, str) else ",".join(algorithms))
     marks = _seeds(seeds)
-    tree = open_game(game, "history", memory_limit=memory_limit)
-    for name, settings in chosen.values():
-        solver_with(settings, tree, name, memory_limit)  # reports a wrong setting before the first run
-    return race(tree, chosen, budget, marks, memory_limit=memory_limit, callback=callback, kept=True)
+    tree = game if isinstance(game, BucketGame) else open_game(game, "history", memory_limit=memory_limit)
+    if isinstance(tree, BucketGame) and measured_by is None:
+        measured_by = count_bucket_pairs(tree)
+    for label, (name, settings) in chosen.items():
+        solver = solver_with(settings, tree, name, memory_limit)  # reports a wrong setting before the first run
+        if solver.real_game and not isinstance(measured_by, RealGame):
+            raise SolverError(f"{label} measures itself in the real game; measure all algorithms there (--real)")
+    return race(
+        tree, chosen, budget, marks, measured_by=measured_by, memory_limit=memory_limit, callback=callback, kept=True
+    )
 
 
 def race(
     game: GameTree | BucketGame, entrants: Entrants, budget: Budget, seeds: Sequence[int], *,
-    pairs: BucketPairs | None = None, memory_limit: int | None = None, callback: ProgressCallback | None = None,
-    kept: bool = False,
+    measured_by: BucketPairs | RealGame | None = None, memory_limit: int | None = None,
+    callback: ProgressCallback | None = None, kept: bool = False,
 ) -> Comparison:  # fmt: skip
-    """The same for an opened game and algorithms with names of their own; a bucket game is measured by its pairs.
+    """The same for an opened game and algorithms with names of their own; nothing else measures a bucket game.
 
     ``kept``: after Ctrl-C the runs that are finished are returned.
     """
@@ -280,9 +294,10 @@ def race(
             for seed in seeds if seeded else [None]:
                 own = settings if seed is None else {**settings, "seed": seed}
                 solver = solver_with(own, game, name, memory_limit)
-                if isinstance(solver, BucketTables):
-                    solver.pairs = pairs
-                curve = tuple(run_solver(solver, budget, _named(callback, label, seed)))
+                if isinstance(solver, BucketTables) and isinstance(measured_by, BucketPairs):
+                    solver.pairs = measured_by
+                real = measured_by if isinstance(measured_by, RealGame) else None
+                curve = tuple(run_solver(solver, budget, _named(callback, label, seed), real))
                 runs.append(Run(label, seed, curve))
         finished = True
     except KeyboardInterrupt:
@@ -290,9 +305,20 @@ def race(
             raise
     if isinstance(game, GameTree):
         uniform = exploitability(TabularStrategy.uniform(game), game)
+    elif isinstance(measured_by, RealGame):
+        uniform = measured_by.measure(np.ones(game.num_entries), valued=False).exploitability
     else:
-        uniform = math.nan if pairs is None else measure_buckets(game, pairs).exploitability
-    return Comparison(game.name, budget, tuple(runs), uniform, not finished)
+        uniform = math.nan if measured_by is None else measure_buckets(game, measured_by).exploitability
+    return Comparison(game.name, budget, tuple(runs), uniform, _where(measured_by), not finished)
+
+
+def _where(measured_by: BucketPairs | RealGame | None) -> str:
+    """In what game a bucket game is measured, in words."""
+    if isinstance(measured_by, RealGame):
+        return "in the real game"
+    if measured_by is None:
+        return ""
+    return f"in the bucket game, over {'all' if measured_by.exact else 'sampled'} {measured_by.boards:,} boards"
 
 
 def _seeds(seeds: int | Sequence[int]) -> list[int]:
@@ -316,8 +342,10 @@ def _named(callback: ProgressCallback | None, label: str, seed: int | None) -> P
     return callback and (lambda now: callback(dataclasses.replace(now, stage=label, detail=detail)))
 
 
-def run_solver(solver: Solver, budget: Budget, callback: ProgressCallback | None = None) -> list[Progress]:
-    """Run a solver through a budget and measure it at the points of the grid.
+def run_solver(
+    solver: Solver, budget: Budget, callback: ProgressCallback | None = None, real: RealGame | None = None
+) -> list[Progress]:
+    """Run a solver through a budget and measure it at the points of the grid, in buckets by ``real`` if that is given.
 
     Budgets of iterations and of nodes give the same curve every time (except for its seconds): the points depend on
     counts alone.
@@ -327,7 +355,10 @@ def run_solver(solver: Solver, budget: Budget, callback: ProgressCallback | None
     steps = PacedSteps(solver)
     for target in _targets(budget):
         steps.advance(budget.axis, target)
-        measured = solver.check().exploitability
+        if real is not None and isinstance(solver, BucketTables):
+            measured = real.measure(solver.strategy(), valued=False).exploitability
+        else:
+            measured = solver.check().exploitability
         done = solver.iterations
         point = Progress(done, solver.seconds, solver.cpu_seconds, measured, done, solver.nodes)
         if not curve or point.iterations > curve[-1].iterations:
