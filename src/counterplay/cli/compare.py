@@ -67,7 +67,7 @@ def command(
     check_plot(plot)
     if seeds < 1:
         raise SolverError(f"--seeds must be at least 1; got {seeds}")
-    from counterplay.experiments.shared.comparison import AXES, Budget, compare, parse_algorithms
+    from counterplay.experiments.shared.comparison import Budget, compare, parse_algorithms
     from counterplay.forms import GameForms
     from counterplay.poker.buckets.bucket_game import BucketGame
 
@@ -85,18 +85,28 @@ def command(
     callback = None if quiet or as_json else _progress(budget.limit, budget.axis)
     with interruptible():
         found = compare(tree, algorithms, budget, seeds, measured_by=measured_by, memory_limit=limit, callback=callback)
+    return _report(found, plot, as_json)
+
+
+def _report(found: Comparison, plot: Path | None, as_json: bool) -> int:
+    """Plot and print what was found; the exit code."""
     if found.interrupted:
         note(f"stopped; these are the {len(found.runs)} runs that were finished")
     if plot is not None:
-        from counterplay.plots.convergence import plot_bands
-
-        panels = [(axis, {name: found.band(name, axis) for name in found.algorithms}) for axis in AXES]
-        plot_bands(plot, panels, found.game, ("uniform play", found.uniform))
+        _plot(found, plot)
     if as_json:
         print_json({**found.to_dict(), "plot": None if plot is None else str(plot)})
     else:
         _say(found, plot)
     return 130 if found.interrupted else 0
+
+
+def _plot(found: Comparison, path: Path) -> None:
+    from counterplay.experiments.shared.comparison import AXES
+    from counterplay.plots.convergence import plot_bands
+
+    panels = [(axis, {name: found.band(name, axis) for name in found.algorithms}) for axis in AXES]
+    plot_bands(path, panels, found.game, ("uniform play", found.uniform))
 
 
 def _measured_by(
