@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -35,3 +36,16 @@ def compiled_silently(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     main = sys.modules.get("counterplay.cli.main")
     if main is not None and request.path.name != "test_cold_start.py":
         monkeypatch.setattr(main, "_announcement", lambda _words: lambda _now: None)
+
+
+@pytest.fixture(scope="session")
+def two_workers() -> Iterator[None]:
+    """Ray on this machine with two workers, which takes seconds to start: whatever names a local cluster uses it."""
+    pytest.importorskip("ray", reason="the extra cluster is not installed")
+    from counterplay.runtime.ray_cluster import Cluster
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # Ray leaves its log files open
+        made = Cluster("local", 2)
+    yield
+    made.close()

@@ -23,7 +23,7 @@ LAYERS = ("errors", "trusted_code", "storage", "runtime", "game", "games", "tree
 them in batches are kernels; trees and kernels know no cards."""
 
 HOMES = {"numba": {"kernels"}, "llvmlite": {"kernels"}, "typer": {"cli"}, "rich": {"cli"},
-         "matplotlib": {"plots"}, "highspy": {"lp"}}  # fmt: skip
+         "matplotlib": {"plots"}, "highspy": {"lp"}, "ray": {"runtime", "solvers"}}  # fmt: skip
 """The only layers that may import a library."""
 
 FORBIDDEN = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve")

@@ -29,7 +29,8 @@ from counterplay.evaluation.bucket_pairs import BucketPairs, measure_buckets
 from counterplay.forms import open_game
 from counterplay.modelling import FrequencyModel, load_observations, model_table
 from counterplay.runs import solve_flops
-from counterplay.runtime.jobs import JobList, SerialExecutor
+from counterplay.runtime.executors import SerialExecutor
+from counterplay.runtime.jobs import JobList
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.storage import file_kind, read_container, write_container
 from counterplay.strategy import load_strategy

@@ -22,6 +22,7 @@ __all__ = [
     "BucketStrategy",
     "CfrConfig",
     "CfrSolver",
+    "ClusterError",
     "CounterplayError",
     "ExplicitGame",
     "Game",
@@ -64,6 +65,7 @@ __all__ = [
     "match",
     "modelling",
     "nash_conv",
+    "on_cluster",
     "open_game",
     "parameter",
     "plot_match",
@@ -100,6 +102,7 @@ _HOME = {
     "plot_match": "plots.match_curves", "evaluation": ":",
     "AbstractionError": "errors", "CounterplayError": "errors", "GameError": "errors", "MemoryLimitError": "errors",
     "SolverError": "errors", "StrategyError": "errors", "UnknownInfosetError": "errors", "trust": "trusted_code",
+    "ClusterError": "errors", "on_cluster": "runtime.executors",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -109,6 +112,7 @@ if TYPE_CHECKING:
     from counterplay.build import build
     from counterplay.errors import (
         AbstractionError,
+        ClusterError,
         CounterplayError,
         GameError,
         MemoryLimitError,
@@ -146,6 +150,7 @@ if TYPE_CHECKING:
     from counterplay.plots.match_curves import plot_match
     from counterplay.poker.range_equity import equity
     from counterplay.runs import resume, solve, solve_flops, solve_spot
+    from counterplay.runtime.executors import on_cluster
     from counterplay.runtime.pacing import Until
     from counterplay.runtime.progress import Progress
     from counterplay.solvers import ALGORITHMS, CfrConfig, CfrSolver, MccfrConfig, MccfrSolver, SolveResult

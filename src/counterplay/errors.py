@@ -7,8 +7,8 @@ exceptions.  Every message is one line that shows the offending value and says w
 from __future__ import annotations
 
 __all__ = [
-    "AbstractionError", "CounterplayError", "GameError", "MemoryLimitError", "SolverError", "StrategyError",
-    "UnknownInfosetError",
+    "AbstractionError", "ClusterError", "CounterplayError", "GameError", "MemoryLimitError", "SolverError",
+    "StrategyError", "UnknownInfosetError",
 ]  # fmt: skip
 
 
@@ -55,3 +55,7 @@ class AbstractionError(CounterplayError):
 
 class SolverError(CounterplayError):
     """A solver configuration or request that makes no sense."""
+
+
+class ClusterError(CounterplayError):
+    """A cluster that cannot be started or reached, whose machines do not fit together, or that lost its workers."""

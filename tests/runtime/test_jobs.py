@@ -17,14 +17,8 @@ import pytest
 
 from counterplay.errors import StrategyError
 from counterplay.runtime import jobs as module
-from counterplay.runtime.jobs import (
-    JobList,
-    ProcessExecutor,
-    SerialExecutor,
-    ThreadExecutor,
-    read_jobs,
-    run_jobs,
-)
+from counterplay.runtime.executors import ProcessExecutor, SerialExecutor, ThreadExecutor
+from counterplay.runtime.jobs import JobList, read_jobs, run_jobs
 from counterplay.runtime.progress import Progress
 
 HEADER = {"what": "a sum", "size": 40}
@@ -158,7 +152,7 @@ def test_jobs_are_submitted_as_there_is_room() -> None:
 
 def test_workers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
     code = (
-        "import os, time, counterplay.runtime.jobs as jobs\n"
+        "import os, time, counterplay.runtime.executors as jobs\n"
         "if __name__ == '__main__':\n"
         "    with jobs.ProcessExecutor(2) as executor:\n"
         "        print(*{executor.submit(os.getpid).result() for _ in range(20)}, flush=True)\n"
@@ -180,7 +174,8 @@ def test_workers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
 
 LONG_JOBS = """
 import pathlib, sys, time
-from counterplay.runtime.jobs import ProcessExecutor, run_jobs
+from counterplay.runtime.executors import ProcessExecutor
+from counterplay.runtime.jobs import run_jobs
 from counterplay.runtime.signals import interruptible
 
 folder = pathlib.Path(sys.argv[1])
@@ -200,7 +195,7 @@ if __name__ == "__main__":
     kept = []
     with interruptible(), ProcessExecutor(2) as executor:
         try:
-            run_jobs(work, listed(), executor, lambda job, _: kept.append(job), abandon=executor.stop)
+            run_jobs(work, listed(), executor, lambda job, _: kept.append(job))
         except KeyboardInterrupt:
             print("kept", kept)
 """

@@ -30,8 +30,9 @@ from counterplay.agents.matches import MatchResult, Seeds, play_piece, seatings_
 from counterplay.agents.ranking import Round, Scores, bankroll, run_off
 from counterplay.errors import GameError
 from counterplay.evaluation.matches.tally import Estimate, Tally
+from counterplay.runtime.executors import job_executor
 from counterplay.runtime.header_checks import check_header
-from counterplay.runtime.jobs import ProcessExecutor, SerialExecutor, run_jobs
+from counterplay.runtime.jobs import run_jobs
 from counterplay.runtime.progress import Progress, ProgressCallback
 from counterplay.runtime.seeds import check_seed
 from counterplay.storage import lock_folder, write_text
@@ -219,7 +220,7 @@ class Tournament:
                 yield Piece(number, place, agents, first, min(size, self.config.deals - first))
 
     def run(self, workers: int = 1, progress: ProgressCallback | None = None) -> TournamentResult:
-        """Play the missing pieces, by some processes or in this one; ``progress`` is called after each piece."""
+        """Play the missing pieces, by the ``job_executor`` of so many workers; ``progress`` is called after each."""
         if workers < 1:
             raise GameError(f"a tournament needs at least 1 worker; got {workers}")
         with lock_folder(self.folder, PLAYING), _results_file(self.folder / RESULTS) as file:
@@ -240,11 +241,9 @@ class Tournament:
                     progress(Progress(done_before + kept, total=len(pieces)))
 
             play = functools.partial(_play, self.config, str(self.folder))
-            if workers == 1 or len(todo) < 2:
-                run_jobs(play, todo, SerialExecutor(), keep, report)
-            else:
-                with ProcessExecutor(workers) as executor:
-                    run_jobs(play, todo, executor, keep, report, executor.stop)
+            if todo:
+                with job_executor(workers if len(todo) > 1 else 1) as executor:
+                    run_jobs(play, todo, executor, keep, report)
         return self.result()
 
     def _results(self, repair: bool = False) -> list[tuple[tuple[int, int], dict[str, Any]]]:

@@ -68,6 +68,12 @@ def check_writable(*paths: Path | None, replaced: bool = False) -> None:
             raise CounterplayError(f"{path} cannot be written")
 
 
+def check_workers(cluster: str | None, workers: int | None, instead: str) -> None:
+    """Refuse a number of workers without a cluster."""
+    if cluster is None and workers is not None:
+        raise CounterplayError(f"--workers {workers} is for --cluster local or HOST:PORT; {instead}")
+
+
 def check_name(path: Path) -> None:
     """Refuse the name of an output, a file or a folder, that no file can have."""
     try:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterplay.cli import options as o
-from counterplay.cli.common import check_writable, note, print_json, say, table
+from counterplay.cli.common import check_workers, check_writable, note, print_json, say, table
 from counterplay.cli.completions import complete_game, complete_opponent
 from counterplay.cli.running import counted_progress
 from counterplay.errors import StrategyError
+from counterplay.runtime.executors import on_cluster
 from counterplay.runtime.number_text import chips, figure
 from counterplay.runtime.signals import interruptible
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from counterplay.runtime.progress import Progress, ProgressCallback
 
 STRATEGY_HELP = f"Instead of a file, with --game: {o.OPPONENTS}, or random (drawn from --seed)."
+PLAYED_HELP = f"The game to measure in, if not the strategy's own. {o.GAME_HELP}"
 METHOD_HELP = (
     "history: on the history tree; public: on the public tree; split: on the public tree below one first deal at a "
     "time; card-free: a table of the last round, for trivial strategies; buckets: inside the bucket game; bounds: from "
@@ -42,12 +44,7 @@ CHECKPOINT_HELP = "Save the progress of split or card-free here, every minute."
 
 def command(
     profile: Annotated[Path | None, typer.Argument(metavar="[PROFILE]", help="A strategy file or name.")] = None,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            help=f"The game to measure in, if not the strategy's own. {o.GAME_HELP}", autocompletion=complete_game
-        ),
-    ] = None,
+    game: Annotated[str | None, typer.Option(help=PLAYED_HELP, autocompletion=complete_game)] = None,
     strategy: Annotated[str | None, typer.Option(help=STRATEGY_HELP, autocompletion=complete_opponent)] = None,
     seed: Annotated[int, typer.Option(help="Seed of --strategy random, of --boards, --bounds and --flops.")] = 0,
     boards: Annotated[int | None, typer.Option(help=BOARDS_HELP)] = None,
@@ -59,6 +56,8 @@ def command(
     valued: Annotated[bool | None, typer.Option("--value/--no-value", help=VALUE_HELP)] = None,
     method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
     threads: Annotated[int, typer.Option(help="Threads that share the work; results are the same.")] = 1,
+    cluster: o.Cluster = None,
+    workers: o.Workers = None,
     checkpoint: Annotated[Path | None, typer.Option(help=CHECKPOINT_HELP)] = None,
     resume: Annotated[Path | None, typer.Option(help="Resume an evaluation from its checkpoint.")] = None,
     quiet: o.Quiet = False,
@@ -76,11 +75,12 @@ def command(
 
     if (profile is None) == (strategy is None) and resume is None:
         raise StrategyError("name a strategy file, or give --strategy uniform with --game")
+    _check_workers(cluster, workers, threads)
     kept = checkpoint or resume
     check_writable(kept, replaced=True)
     started, cpu = time.perf_counter(), time.process_time()
     again = f"counterplay evaluate {'' if profile is None else f'{profile} '}--resume {kept}"
-    with interruptible(), counted_progress("evaluating", quiet or as_json) as draw:
+    with interruptible(), counted_progress("evaluating", quiet or as_json) as draw, on_cluster(cluster, workers):
         try:
             found = evaluate(
                 strategy if profile is None else str(profile), game, method, threads=threads, memory_limit=memory_limit,
@@ -99,6 +99,13 @@ def command(
     if kept is not None:
         note(f"resume with: {again}")
     return 130 if found.estimate.interrupted else 0
+
+
+def _check_workers(cluster: str | None, workers: int | None, threads: int) -> None:
+    """Refuse threads on a cluster, and workers elsewhere."""
+    check_workers(cluster, workers, "--threads is for this machine")
+    if cluster is not None and threads != 1:
+        raise StrategyError("--threads is about this machine alone; with --cluster, --workers limits jobs at a time")
 
 
 def _announcing(draw: ProgressCallback, kept: Path | None) -> ProgressCallback:

@@ -10,26 +10,28 @@ from typing import Annotated
 import typer
 
 from counterplay.cli import options as o
-from counterplay.cli.common import check_writable, note, print_json, say
+from counterplay.cli.common import check_workers, check_writable, note, print_json, say
 from counterplay.cli.completions import complete_experiment
 from counterplay.cli.solve import read_settings
 from counterplay.errors import CounterplayError
-from counterplay.experiments import EXPERIMENTS, Cell, Experiment, run_experiment
+from counterplay.experiments import EXPERIMENTS, Cell, Experiment, options_of, run_experiment
 from counterplay.experiments.record.missing_results import missing_runs, run_missing, store_result
 from counterplay.experiments.record.pages import write_pages
 from counterplay.experiments.record.published import published_rows
 from counterplay.experiments.scales import check_scale
+from counterplay.runtime.executors import on_cluster
 from counterplay.runtime.number_text import figure
 from counterplay.runtime.signals import interruptible
+from counterplay.runtime.suggestions import find_name
+
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="[NAME]", help="Which one; without it they are listed.", autocompletion=complete_experiment),
+]
 
 
 def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]", help="Which one; without it they are listed.", autocompletion=complete_experiment
-        ),
-    ] = None,
+    name: Name = None,
     scale: Annotated[
         str | None,
         typer.Option(
@@ -50,6 +52,8 @@ def command(
     pages: Annotated[
         Path | None, typer.Option(help="Write one page for each chapter from the stored results in this folder's data.")
     ] = None,
+    cluster: o.Cluster = None,
+    workers: o.Workers = None,
     as_json: o.AsJson = False,
 ) -> int:
     """Reproduce a published table or figure and print it with the published numbers.
@@ -69,7 +73,8 @@ def command(
     for option in settings.keys() & {"name", "quick", "scale"}:
         raise CounterplayError(f"{option} is not given by --set; write counterplay experiment NAME --scale quick")
     chosen = chosen or "full"
-    with interruptible():
+    _check_cluster(name, cluster, workers)
+    with interruptible(), on_cluster(cluster, workers):
         experiment = run_experiment(name, chosen, **settings)
     if experiment.interrupted:
         note(f"stopped; {name} has these rows only, those that were finished")
@@ -90,6 +95,14 @@ def _read_scale(scale: str | None, quick: bool) -> str | None:
     if scale is not None and quick and scale != "quick":
         raise CounterplayError(f"--quick is short for --scale quick; leave it out, or --scale {scale}")
     return "quick" if quick else None if scale is None else check_scale(scale)
+
+
+def _check_cluster(name: str, cluster: str | None, workers: int | None) -> None:
+    """Refuse a cluster where it has nothing to do, and workers without one."""
+    check_workers(cluster, workers, "--set workers=N is for this machine")
+    found = find_name(name, EXPERIMENTS)
+    if cluster is not None and found is not None and "workers" not in options_of(found):
+        raise CounterplayError(f"{found} has no jobs that a cluster could share; leave out --cluster")
 
 
 def _plot(experiment: Experiment, path: Path) -> None:

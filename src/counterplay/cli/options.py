@@ -161,6 +161,17 @@ Lock = Annotated[
         rich_help_panel=_SPOT,
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="local|HOST:PORT",
+        help="Run on Ray: local starts it on this machine; HOST:PORT is the head of a cluster (docs/large-games.md).",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="With --cluster: jobs at a time (default: one for each core of the cluster)."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")

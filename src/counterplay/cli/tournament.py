@@ -14,6 +14,7 @@ from counterplay.cli import options as o
 from counterplay.cli.common import note, print_json, say
 from counterplay.cli.completions import complete_opponent
 from counterplay.errors import GameError
+from counterplay.runtime.executors import on_cluster
 from counterplay.runtime.progress import Progress
 from counterplay.runtime.signals import interruptible
 from counterplay.storage import write_text
@@ -35,7 +36,10 @@ def command(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     piece: Annotated[int, typer.Option(help="Deals that are recorded at a time.")] = 10_000,
     shared_deals: Annotated[bool, typer.Option("--shared-deals", help="The same deals in all matches.")] = False,
-    workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that play (default 1; with --cluster one for each of its cores).")
+    ] = None,
+    cluster: o.Cluster = None,
     t_response: Annotated[int, typer.Option("--t_response", help="Longest answer of a program, in ms.")] = 600_000,
     t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Budget of a program for each hand, in ms.")] = 7_000,
     as_json: o.AsJson = False,
@@ -62,8 +66,10 @@ def command(
     for line in [] if as_json else solved_notes(tournament.entries, tournament.played):
         note(line)
     try:
-        with interruptible():
-            result = tournament.run(workers, None if as_json or not sys.stderr.isatty() else _progress)
+        with interruptible(), on_cluster(cluster, workers):
+            result = tournament.run(
+                1 if workers is None else workers, None if as_json or not sys.stderr.isatty() else _progress
+            )
     except KeyboardInterrupt:
         note("stopped; what was played is kept, and this plays the rest:")
         note(f"  {shlex.join(['counterplay', 'tournament', str(folder)])}")

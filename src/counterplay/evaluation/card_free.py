@@ -34,7 +34,8 @@ from counterplay.kernels.public.card_free import (
     add_round,
 )  # fmt: skip
 from counterplay.poker.poker_game import PokerGame
-from counterplay.runtime.jobs import JobList, ThreadExecutor
+from counterplay.runtime.executors import job_executor
+from counterplay.runtime.jobs import JobList
 from counterplay.runtime.progress import ProgressCallback
 from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, SHOWDOWN
@@ -177,7 +178,7 @@ def evaluate_card_free(
     betting = _Betting(SplitGame(game), agents)
     header = {**game_header(game), "strategies": "; ".join(map(strategy_text, agents)), "method": "shortcut"}
     jobs = JobList(header, len(betting.game.first), betting.shape, checkpoint, resume)
-    with ThreadExecutor(threads) as executor:
+    with job_executor(threads, threads=True) as executor:
         best = betting.root_values(jobs.run(betting.below, executor, progress, "first deals"))
     values = [card_free_value(betting.tree, agent) for agent in agents]
     return [Measurement((value, -value), (b[0], b[1])) for value, b in zip(values, best, strict=True)]

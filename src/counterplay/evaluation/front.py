@@ -26,6 +26,7 @@ from counterplay.evaluation.methods import RandomStrategy, Settings, Task
 from counterplay.forms import GameForms, open_game
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.postflop import SUBGAME
+from counterplay.runtime.executors import cluster_chosen
 from counterplay.runtime.jobs import read_jobs
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.notebook_progress import notebook_progress
@@ -164,14 +165,22 @@ def _measured(task: Task, method: str) -> Measurement:
         task = dataclasses.replace(task, strategy=joint_buckets(task.strategy))
     _check_settings(storage, method, settings)
     asked = method
-    if method == "auto" and (settings.splits or (storage == "bucket" and settings.checkpoint is not None)):
+    wants_file = storage == "bucket" and settings.checkpoint is not None
+    if method == "auto" and (settings.splits or wants_file or (cluster_chosen() and storage != "trivial")):
         method = "split"
+    if method == "auto" and cluster_chosen():
+        method = "card-free"
     if method == "auto":
         method = _open_method(task.game) or ("auto" if (storage, "auto") in _TABLE else _fitting(storage, task))
     if (storage, method) not in _TABLE:
         raise StrategyError(f"{_described(storage)} is not measured by {method}: {_REASONS[method]}")
     if settings.checkpoint is not None and method not in _FILE_METHODS.values():
         raise StrategyError(f"method {method} keeps no checkpoint; {' and '.join(_FILE_METHODS.values())} do")
+    if cluster_chosen() and method not in _FILE_METHODS.values():
+        raise StrategyError(
+            f"method {method} is one computation, which no cluster can share; {' and '.join(_FILE_METHODS.values())} "
+            "walk one first deal after the other"
+        )
     try:
         return _TABLE[storage, method](task)
     except MemoryLimitError as error:

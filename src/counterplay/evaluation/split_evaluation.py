@@ -36,7 +36,8 @@ from counterplay.poker.board_parts import FirstDeals
 from counterplay.poker.board_tree import DealTree
 from counterplay.poker.poker_game import PokerGame
 from counterplay.poker.poker_public_tree import assemble_betting
-from counterplay.runtime.jobs import JobList, ThreadExecutor
+from counterplay.runtime.executors import Executor, StopFlag, cluster_chosen, job_executor
+from counterplay.runtime.jobs import JobList
 from counterplay.runtime.memory import check_memory, format_bytes
 from counterplay.runtime.number_text import duration, figure
 from counterplay.runtime.progress import Progress, ProgressCallback
@@ -219,9 +220,9 @@ class _Run:
 
     def walk(self) -> bool:
         """Walk the deals that are left; whether that was interrupted."""
-        self._announce()
         try:
-            with ThreadExecutor(self.threads) as executor:
+            with job_executor(self.threads, threads=True) as executor:
+                self._announce(executor)
                 self.jobs.run(
                     self.split.below, executor, self._report, self._stage, self.order, self.work, self._enough
                 )  # fmt: skip
@@ -237,20 +238,21 @@ class _Run:
     def _stage(self) -> str:
         return "flops" if self.split.game.first.rounds[0] == 3 else "first deals"
 
-    def _announce(self) -> None:
+    def _announce(self, executor: Executor) -> None:
         """Say what it will cost, and refuse what does not fit into memory."""
         jobs, tree = self.jobs, self.split.game.tree
         waiting = self.order[~jobs.done[self.order]]
         hands = self.split.game.first.classes().sum(axis=1).max()
-        needed = self.threads * int(scratch_bytes(tree) + BYTES * hands) + 2 * jobs.found.nbytes
-        check_memory("walking below first deals", needed, self.plan.memory_limit, "fewer threads need less")
+        needed = executor.local_workers * int(scratch_bytes(tree) + BYTES * hands) + 2 * jobs.found.nbytes
+        workers, name = executor.workers, "worker" if cluster_chosen() else "thread"
+        check_memory("walking below first deals", needed, self.plan.memory_limit, f"fewer {name}s need less")
         seconds = len(self.split.walks) * float(self.work[waiting].sum()) * SECONDS
         if self.progress is not None:
-            cost = f"about {duration(seconds)} of a processor, {duration(seconds / self.threads)} with"
-            threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
-            text = f"{len(waiting):,} {self._stage} to walk: {cost} {threads}, and {format_bytes(needed)} of memory"
+            cost = f"about {duration(seconds)} of a processor, {duration(seconds / workers)} with"
+            some = f"{workers} {name}{'s' if workers > 1 else ''}"
+            text = f"{len(waiting):,} {self._stage} to walk: {cost} {some}, and {format_bytes(needed)} of memory"
             self.progress(Progress(
-                int(jobs.done[self.order].sum()), total=len(self.order), seconds_left=seconds / self.threads,
+                int(jobs.done[self.order].sum()), total=len(self.order), seconds_left=seconds / workers,
                 stage=self._stage, detail=text,
             ))  # fmt: skip
 
@@ -278,9 +280,12 @@ class _Run:
 
 
 class _Worker(threading.local):
-    """The walker of one thread."""
+    """The walker of one thread; in another process there are others."""
 
     walker: PublicWalker | None = None
+
+    def __reduce__(self) -> tuple[type[_Worker], tuple[()]]:
+        return _Worker, ()
 
 
 class _Split:
@@ -308,7 +313,7 @@ class _Split:
             self.trunks.append(Trunk(game.tree, player, reaches, strategies[player] if mode == VALUE else None))
             self.reaches.append({node: reach for node, reach in reaches.items() if node in game.links})
         self.worker = _Worker()
-        self.abandoned = threading.Event()
+        self.abandoned = StopFlag()
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -25,7 +25,8 @@ from counterplay.forms import GameLike
 from counterplay.modelling.counter_strategy import GRID, ResponseKind, find_kind
 from counterplay.modelling.response_runs import ResponseRun, prepare_response
 from counterplay.runtime.data_frames import Tabulated
-from counterplay.runtime.jobs import JobList, SerialExecutor
+from counterplay.runtime.executors import SerialExecutor
+from counterplay.runtime.jobs import JobList
 from counterplay.runtime.notebook_progress import notebook_progress
 from counterplay.runtime.progress import ProgressCallback
 

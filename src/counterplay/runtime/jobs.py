@@ -1,141 +1,34 @@
-"""Independent jobs: run by threads, processes or another executor, kept in a file, resumed after a stop.
+"""Independent jobs: run by threads, processes or a cluster, kept in a file, resumed after a stop.
 
 The result of each job is kept by its number, and sums are taken in the order of the jobs when all are done, so that
 neither the number of workers nor an interruption changes a bit of them.
 
-An ``Executor`` runs single jobs and knows nothing of lists or files; ``ThreadExecutor``, ``ProcessExecutor`` and
-``SerialExecutor`` are those of one machine, and a cluster is another one with the same two members.
+Single jobs are run by an ``Executor``, which knows nothing of lists or files.
 """
 
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from typing import Any, Protocol, TypeVar
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import StrategyError
 from counterplay.runtime.array_checks import check_like
+from counterplay.runtime.executors import Executor, Job, Result, job_executor
 from counterplay.runtime.progress import Progress, ProgressCallback
-from counterplay.runtime.signals import STOPPING, blocked, stop_main_thread, unblock, uninterrupted
+from counterplay.runtime.signals import uninterrupted
 from counterplay.storage import read_container, write_container
-from counterplay.trusted_code import trust_names, trusted_names
 
 KIND = "evaluation"
 """The kind of the files in which results are kept."""
 
 SAVE_SECONDS = 60.0
-
-Job = TypeVar("Job")
-Result = TypeVar("Result")
-
-
-class Executor(Protocol):
-    """Runs jobs somewhere."""
-
-    capacity: int
-    """Number of jobs to submit at a time to keep it busy."""
-
-    def submit(self, work: Callable[[Job], Result], job: Job, /) -> Future[Result]:
-        """Start ``work(job)`` as soon as a worker is free."""
-        ...
-
-
-class SerialExecutor:
-    """Runs each job at once in the caller's thread, which Ctrl-C stops."""
-
-    capacity = 1
-
-    def submit(self, work: Callable[[Job], Result], job: Job, /) -> Future[Result]:
-        """The result of ``work(job)``."""
-        future: Future[Result] = Future()
-        future.set_result(work(job))
-        return future
-
-
-class ThreadExecutor(ThreadPoolExecutor):
-    """Some threads of this process."""
-
-    def __init__(self, threads: int) -> None:
-        super().__init__(threads)
-        self.capacity = threads
-
-
-class ProcessExecutor(ProcessPoolExecutor):
-    """Some processes of this machine; work and jobs are pickled.  Twice as many are submitted, so that none waits.
-
-    ``stop`` raises KeyboardInterrupt in the jobs that run and in those that were submitted, as does Ctrl-C, which a
-    terminal sends to all processes.
-    """
-
-    def __init__(self, processes: int) -> None:
-        fresh = multiprocessing.get_context("spawn")  # threads do not survive a fork
-        self._line, self._own_end = fresh.Pipe(duplex=False)
-        super().__init__(processes, fresh, _start_worker, (os.getpid(), trusted_names(), self._line))
-        self.capacity = 2 * processes
-
-    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        """As an executor does; workers begin with signals blocked, until they can handle them."""
-        with uninterrupted(), blocked():
-            return super().submit(_do, work, *arguments, **options)
-
-    def stop(self) -> None:
-        """Let all jobs end early."""
-        self._own_end.close()  # which the workers see, also when this process is killed
-
-
-class _Stop:
-    """What a worker knows about signals: whether one came, whether it is to end, and whether it does a job."""
-
-    came = leaving = busy = False
-
-
-def _do(work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Do a job in a worker; no job is begun, and none continues, after a signal."""
-    try:
-        _Stop.busy = True
-        if _Stop.came:
-            raise KeyboardInterrupt
-        return work(*arguments, **options)
-    finally:
-        _Stop.busy = False
-
-
-def _start_worker(parent: int, trusted: Iterable[str], line: Any) -> None:
-    """Trust what the parent trusts; stop when it says so, and when it is gone, however it was killed."""
-    trust_names(trusted)
-
-    def stop(signum: int, frame: object) -> None:
-        first, _Stop.came = not _Stop.came, True
-        _Stop.leaving |= signum == signal.SIGTERM
-        if _Stop.busy and first:
-            raise KeyboardInterrupt
-
-    heard = [number for number in STOPPING if signal.getsignal(number) != signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, stop)
-    unblock()
-
-    def watch() -> None:
-        while os.getppid() == parent and not (_Stop.leaving and not _Stop.busy):
-            try:
-                if not _Stop.came and line.poll(1.0):
-                    line.recv()
-            except (EOFError, OSError):
-                stop_main_thread(heard)
-            if _Stop.came:
-                time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def run_jobs(
@@ -158,7 +51,8 @@ def run_jobs(
     report : callable, optional
         Called after results were kept.
     abandon : callable, optional
-        Called when the run is interrupted: lets jobs that take long fail, so that nobody waits for them.
+        Called when the run is interrupted, as the executor's ``stop`` is: lets jobs that take long fail, so that nobody
+        waits for them.
     """
     waiting = iter(jobs)
     running: dict[Future[Result], Job] = {}
@@ -178,8 +72,10 @@ def run_jobs(
                 report()
     except BaseException as error:
         with uninterrupted():  # what a job has finished may be nowhere else
-            if isinstance(error, KeyboardInterrupt) and abandon is not None:
-                abandon()
+            if isinstance(error, KeyboardInterrupt):
+                executor.stop()
+                if abandon is not None:
+                    abandon()
             for future, job in running.items():
                 if not future.cancel() and future.exception() is None:
                     keep(job, future.result())
@@ -234,12 +130,11 @@ class JobList:
         if self.path is not None:
             write_container(self.path, KIND, self.header, {"found": self.found, "done": self.done})
 
-    def run_on(self, workers: int, work: Callable[[int], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """``run`` in some processes, which stop at a signal; one worker is this process itself."""
-        if workers == 1:
-            return self.run(work, SerialExecutor())
-        with ProcessExecutor(workers) as executor:
-            self.abandon = executor.stop
+    def run_on(
+        self, workers: int, work: Callable[[int], NDArray[np.float64]], threads: bool = False
+    ) -> NDArray[np.float64]:
+        """``run`` by the ``job_executor`` of so many workers."""
+        with job_executor(workers, threads) as executor:
             return self.run(work, executor)
 
     def run(

@@ -19,7 +19,6 @@ import contextlib
 import dataclasses
 import functools
 import itertools
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +35,8 @@ from counterplay.forms import GameForms
 from counterplay.kernels.history.passes import form_arrays, leaf_values
 from counterplay.runs.options import RunOptions
 from counterplay.runs.run import Run
-from counterplay.runtime.jobs import JobList, SerialExecutor, ThreadExecutor
+from counterplay.runtime.executors import StopFlag
+from counterplay.runtime.jobs import JobList
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import Progress
 from counterplay.solvers.mccfr import MccfrConfig, MccfrSolver
@@ -230,20 +230,12 @@ def _stage(
         kept = JobList(header, len(jobs), (entries,), path, path if path.exists() else None)
     except CounterplayError as error:
         raise CounterplayError(f"{path} is of other rows or settings; name another folder ({error})") from None
-    stopped = threading.Event()
+    stopped = StopFlag()
     kept.abandon = stopped.set
     bases = {job.base: table for job, table in found.items() if not job.part}
-
-    def work(number: int) -> Float64:
-        job = jobs[number]
-        return solve_job(setting, job, bases.get(job.base), folder / f"{stage}-{number}.checkpoint", number, stopped)
-
+    work = functools.partial(_work, setting, jobs, bases, folder / stage, stopped)
     try:
-        if workers == 1:
-            kept.run(work, SerialExecutor())
-        else:
-            with ThreadExecutor(workers) as executor:
-                kept.run(work, executor)
+        kept.run_on(workers, work, threads=workers > 1)
     finally:
         for number, job in enumerate(jobs):
             if kept.done[number]:
@@ -252,8 +244,16 @@ def _stage(
                     (folder / f"{stage}-{number}.checkpoint").unlink()
 
 
+def _work(
+    setting: Setting, jobs: list[Job], bases: dict[str, Float64], stage: Path, stopped: StopFlag, number: int
+) -> Float64:
+    """Do the job of a stage with this number."""
+    job, checkpoint = jobs[number], stage.with_name(f"{stage.name}-{number}.checkpoint")
+    return solve_job(setting, job, bases.get(job.base), checkpoint, number, stopped)
+
+
 def solve_job(
-    setting: Setting, job: Job, base: Float64 | None, checkpoint: Path, number: int, stopped: threading.Event
+    setting: Setting, job: Job, base: Float64 | None, checkpoint: Path, number: int, stopped: StopFlag
 ) -> Float64:
     """The strategy of a job as one of the whole game; one that was interrupted continues from its checkpoint."""
     opened = game_of(setting, job, base)
