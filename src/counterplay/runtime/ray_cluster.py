@@ -49,7 +49,7 @@ def import_ray() -> Any:
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     with contextlib.suppress(RuntimeError):  # no home folder
-        if (Path.home() / TOKEN).is_file():
+        if "ray" not in sys.modules and (Path.home() / TOKEN).is_file():  # it is read when Ray is imported
             os.environ.setdefault(TOKEN_MODE, "token")  # as `ray start` does
     try:
         import ray
