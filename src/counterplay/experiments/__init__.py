@@ -73,6 +73,7 @@ EXPERIMENTS = {
     "tilt-exploitability": "what strategies of tilted bucket games lose in [2-4] hold'em (Johanson 2016, table 2.3)",
     "tilted-games": "CFR on games that are nearly zero-sum, [2-1] hold'em too (Gibson 2014, figure 4.5)",
     "two-round-sampling": "sampling algorithms in 2-NL hold'em, five buckets (Gibson et al. 2012, figure 2)",
+    "worked-examples": "small games of the figures, numbers as printed (Gibson 2014; Lanctot et al. 2012; Čermák 2018)",
     "yearly-agents": "the three-player agents of 2009 to 2013, cut, against each other (Gibson 2014, table 8.5)",
     "two-round-uniform": "2-NL hold'em in five buckets, sizes and the uniform profile (Gibson et al. 2012, section 5)",
 }
