@@ -242,6 +242,10 @@ class TestMissingResults:
         for option, left in (("steps=20", 2), ("steps=10", 1)):
             missing_results.store_result(path, replace(FOUND, name="heuristic-failure"), "full", [option], 1.0)
             assert len(missing_runs(folder / "data", "quick")) == left
+        row = Published("A 2000", "figure 1", "", ("refining-sizes",), "games=GP6,GS6", "not run yet", "", (), "")
+        for games, enough in (("GP6", False), ("GS6,P224,GP6", True)):
+            made = {"command": f"counterplay experiment refining-sizes --set games={games}"}
+            assert pages.answers({"experiment": "refining-sizes", "made": made}, row, "refining-sizes") == enough
 
     def test_what_fails_does_not_stop_the_rest(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -122,6 +122,7 @@ EXPERIMENT_SCALES: dict[str, tuple[Scales, ...]] = {
     "tilt-exploitability": (Scales(1, 60),),
     "tilted-games": (Scales(1, 60),),
     "two-round-sampling": (Scales(5, 60),),
+    "worked-examples": (Scales(1, 1),),
     "yearly-agents": (Scales(10, 1200, {"iterations": 300_000, "preset": "tiny", "deals": 2000}, resumes=True),),
     "two-round-uniform": (Scales(2, 5),),
 }

@@ -68,7 +68,9 @@ def answers(result: Mapping[str, Any], row: Published, experiment: str) -> bool:
         return False
     words = shlex.split(result["made"]["command"])
     given = settings_of(word for option, word in pairwise(words) if option == "--set")
-    return all(str(value) in str(given.get(name)).split(",") for name, value in row.options.items())
+    return all(
+        set(str(value).split(",")) <= set(str(given.get(name)).split(",")) for name, value in row.options.items()
+    )
 
 
 def stored_result(path: Path) -> dict[str, Any]:
