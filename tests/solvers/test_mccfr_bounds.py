@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import counterplay as cp
 from counterplay.analysis import RegretTracker
-from counterplay.analysis.regret_bounds import player_quantities, pure_cfr_bound, sampling_bound, sampling_bound_2012
+from counterplay.analysis.regret_bounds import (
+    cfr_bound,
+    chance_sampling_bound,
+    player_quantities,
+    pure_cfr_bound,
+    sampling_bound,
+    sampling_bound_2012,
+)
 from counterplay.game.game import CHANCE, TERMINAL, State
+from counterplay.poker.acpc.standard import STANDARD
+from counterplay.poker.poker_game import poker_game
+from counterplay.poker.poker_public_tree import build_public_tree
 from counterplay.solvers import MCCFR_PRESETS, make_solver
+from counterplay.solvers.public_sampling import DRAWN_HANDS, PublicSamplingConfig, PublicSamplingSolver
+from counterplay.strategy.public_lookup import normalised
+from tests.bridge import infoset_entries
 from tests.reference.walks import random_profile
 
 Found: TypeAlias = dict[tuple[str, ...], dict[str, float]]
@@ -51,6 +66,43 @@ def test_bounds_hold_as_often_as_they_say(algorithm: str) -> None:
             broken["2014"] += regret > bound
             broken["2012"] += regret > sampling_bound_2012(quantities, STEPS, delta, P)
     assert max(broken.values()) <= P * SEEDS * 2
+
+
+@pytest.mark.parametrize(("name", "seeds"), [("kuhn", SEEDS), pytest.param("leduc", 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("variant", DRAWN_HANDS)
+def test_chance_samplers_keep_their_bound(variant: str, name: str, seeds: int) -> None:
+    """Average regret against Johanson 2016, theorem 1 (D-37), after several numbers of steps, and for several p."""
+    definition = STANDARD[f"{name}.limit.2p"]
+    tree, public = cp.compile_game(poker_game(definition)), build_public_tree(definition, isomorphic=False)
+    places: list[list[tuple[int, NDArray[np.int64]]]] = [
+        [],
+        [],
+    ]  # of the history tree's entries in the tables of the public tree
+    for player in range(2):
+        rows = infoset_entries(public, player)
+        for infoset in tree.infosets_of(player):
+            places[player].append((int(tree.infoset_offset[infoset]), rows[tree.infoset_names[infoset]]))
+    quantities = [player_quantities(tree, player) for player in range(2)]
+    broken = dict.fromkeys((1.0, 0.5, P), 0)
+    for seed in range(seeds):
+        solver = PublicSamplingSolver(public, PublicSamplingConfig(variant, seed=seed))  # type: ignore[arg-type]
+        tracker, strategy = RegretTracker(tree), np.zeros(tree.num_entries)
+        for step in range(1, STEPS + 1):
+            for player in range(2):
+                regret = solver.strategy("last")[player]
+                for first, row in places[player]:
+                    strategy[first : first + len(row)] = normalised(regret[row][:, None])[:, 0]
+            tracker.observe(strategy)
+            solver.step()
+            if step in (1, 5, STEPS):
+                for player in range(2):
+                    average = tracker.external_regret(player) / step
+                    for p in broken:
+                        broken[p] += average > chance_sampling_bound(quantities[player], step, p)
+    assert all(count <= p * seeds for p, count in broken.items())
+    q = quantities[0]
+    assert chance_sampling_bound(q, 100, 0.25) == pytest.approx(5 * cfr_bound(q, 100))
+    assert math.sqrt(q.infosets) <= q.m_value <= q.infosets  # what theorem 1 says of M
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])

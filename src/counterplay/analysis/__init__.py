@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         average_regret_to_nash,
         cfr_bound,
         cfr_bound_by_count,
+        chance_sampling_bound,
         essentially_solved_threshold,
         full_regret_bound,
         general_sampling_bound,
@@ -63,7 +64,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DominationProbe", "Equilibria", "LiftedEquilibrium", "RegretDiagnostics", "RegretTracker", "SampledEstimator",
-    "allowed_regret", "average_regret_to_nash", "cfr_bound", "cfr_bound_by_count", "coarse_correlated_gap",
+    "allowed_regret", "average_regret_to_nash", "cfr_bound", "cfr_bound_by_count", "chance_sampling_bound",
+    "coarse_correlated_gap",
     "constructed_dominator", "correlated_gap", "counterfactual_values", "dominated_actions", "dominated_gambit",
     "dominated_strategies", "dominating_strategy", "equilibrium_exists", "equilibrium_from_refinement",
     "essentially_solved_threshold", "exact_moments", "full_regret_bound", "general_sampling_bound",
@@ -89,7 +91,8 @@ __getattr__ = lazy_names(__name__, {
     "moments": ("exact_moments",),
     "refinement_bounds": ("allowed_regret", "refinement_bound", "sampling_times", "support_probability"),
     "regret_bounds": (
-        "average_regret_to_nash", "cfr_bound", "cfr_bound_by_count", "essentially_solved_threshold",
+        "average_regret_to_nash", "cfr_bound", "cfr_bound_by_count", "chance_sampling_bound",
+        "essentially_solved_threshold",
         "full_regret_bound", "general_sampling_bound", "immediate_regret_bound", "near_zero_sum_nash",
         "player_quantities", "positive_regret_sum", "pure_cfr_bound", "regret_matching_bound", "sampling_bound",
         "sampling_bound_2012", "scaled_estimator_bound", "skew_well_formed_bound", "tilted_nash",

@@ -133,6 +133,15 @@ def pure_cfr_bound(quantities: PlayerQuantities, steps: int, p: float, m: float 
     return sampling_bound(quantities, steps, 1.0, p, m)
 
 
+def chance_sampling_bound(quantities: PlayerQuantities, steps: int, p: float) -> float:
+    """CS, OPCS, SPCS and PCS with probability 1-p: (1 + 2/√p) Δ M √|A| / √T (Johanson 2016, section 3.3.3, theorem 1).
+
+    The proof needs that no chance event is more probable than its sampling.  SPCS with cards does not keep to that
+    (``solvers/public_sampling.py`` samples boards from the whole deck).
+    """
+    return (1 + 2 / math.sqrt(p)) * cfr_bound(quantities, steps)
+
+
 def general_sampling_bound(
     quantities: PlayerQuantities, steps: int, estimate_range: float, p: float, variance: float, covariance: float,
     bias: float,

@@ -117,8 +117,8 @@ class DoubleOracle(Solver):
             16 * tree.num_entries
             + form.num_sequences * (8 + 4 + 1 + 1 + 1)
             + form.num_decisions * (8 + 4 + 1 + 1 + 4 + 8 + 8 + 56)
-            + 24 * pairs
-            + 8 * leaves
+            + 25 * pairs
+            + 10 * leaves
         )
 
     @property
@@ -175,6 +175,7 @@ class DoubleOracle(Solver):
         for player in range(2):
             forward_reach(self.form, player, strategy, reach)
         used = np.zeros(form.num_sequences, bool)
+        self.restricted.visit(reach)
         largest = self._largest.copy()
         values = []
         for player in range(2):
@@ -224,11 +225,12 @@ class DoubleOracle(Solver):
             "probabilities": self.probabilities, "bounds": self.bounds, "clock": self._clock, "largest": self._largest,
             "allowed": self.restricted.allowed.view(np.uint8), "active": self.restricted.active.view(np.uint8),
             "sequence_status": self.restricted.sequence_status, "decision_status": self.restricted.decision_status,
+            "visited": self.restricted.visited.view(np.uint8), "stopped": self.restricted.stopped.view(np.uint8),
         }  # fmt: skip
 
     def limits(self) -> dict[str, tuple[int, int]]:
         """As ``Solver.limits``."""
-        masks = dict.fromkeys(("allowed", "active"), (0, 1))
+        masks = dict.fromkeys(("allowed", "active", "visited", "stopped"), (0, 1))
         statuses = dict.fromkeys(("sequence_status", "decision_status"), STATUSES)
         return {**super().limits(), "largest": COUNTS, **masks, **statuses}
 

@@ -103,6 +103,8 @@ class RestrictedGame(AllowedSequences):
 
     * ``payoffs``: number of pairs of sequences with a payoff, temporary ones included, at the last solution
     * ``ends``: number of pairs of sequences that lead to a leaf or a temporary leaf, also to those that pay nothing
+    * ``visited`` (P,) bool: the pairs of sequences at leaves of the whole game that a best response has visited
+    * ``stopped`` (M,) bool: the pairs of ``pairs`` that have been temporary leaves
     """
 
     def __init__(self, tree: GameTree, pairs: DecisionPairs) -> None:
@@ -110,7 +112,9 @@ class RestrictedGame(AllowedSequences):
         self.pairs = pairs
         self._scale = payoff_scale(tree.sequences.leaf_payoff)
         self.payoffs = self.ends = 0
-        self._leaves = leaf_pairs(tree)
+        self._leaves, self._paying = leaf_pairs(tree)
+        self.visited = np.zeros(len(self._leaves), bool)
+        self.stopped = np.zeros(len(pairs.other), bool)
 
     def allow(self, sequences: NDArray[np.bool_]) -> int:
         """Allow further sequences with all their prefixes; returns the number of new ones."""
@@ -214,15 +218,33 @@ class RestrictedGame(AllowedSequences):
             return [(*actions, -one_action), (*parents, one_parent)]
         return [(actions[1], actions[0], one_action), (parents[1], parents[0], -one_parent)]
 
+    def visit(self, reach: Float64) -> None:
+        """Keep in mind what responses to a profile visit: the leaves that one of its plans reaches."""
+        first, second = self._leaves.T
+        self.visited |= (reach[first] > 0.0) | (reach[second] > 0.0)
+
+    def count_visited(self) -> int:
+        """The pairs of sequences at leaves that pay something and were visited, or that have been temporary leaves."""
+        stops = np.flatnonzero(self.stopped)
+        before = np.repeat(self.form.decision_parent, np.diff(self.pairs.start))
+        return self._count_pairs(self.visited & self._paying, before[stops], self.pairs.other[stops])
+
     def _count_ends(self) -> int:
         """The pairs of allowed sequences that lead to a leaf or a temporary leaf."""
         first, second = self._leaves.T
-        reached = self.allowed[first] & self.allowed[second]
-        own, other, _ = self.temporary_leaves(self.pairs)
-        own, other = own[self.allowed[other]].astype(np.int64), other[self.allowed[other]].astype(np.int64)
-        width = self.form.num_sequences
-        leaves = first[reached] * np.int64(width) + second[reached]
-        return len(np.union1d(leaves, np.minimum(own, other) * width + np.maximum(own, other)))
+        own, other, numbers = self.temporary_leaves(self.pairs)
+        reached = self.allowed[other]
+        self.stopped[numbers[reached]] = True
+        return self._count_pairs(self.allowed[first] & self.allowed[second], own[reached], other[reached])
+
+    def _count_pairs(
+        self, leaves: NDArray[np.bool_], own: NDArray[np.integer], other: NDArray[np.integer]
+    ) -> int:  # fmt: skip
+        """The different pairs of sequences among some leaves and temporary leaves."""
+        width = np.int64(self.form.num_sequences)
+        first, second = self._leaves[leaves].T
+        low, high = np.minimum(own, other), np.maximum(own, other)
+        return len(np.union1d(first * width + second, low * width + high))
 
     def _payoffs(self, sequences: list[Int64], place: Int64) -> _Entries:
         """Scaled payoffs to the first player: places of the second one's sequence, of the first one's, amounts."""

@@ -12,6 +12,9 @@ trade memory for speed.  A number is a word.
 
 The source stores "one value for each combination of sequences leading to some leaf or temporary leaf" in g, zeros
 included, and so it is counted; ``program_stored`` counts those that pay something, which are all that our program has.
+``program_visited`` counts g as the author's program keeps it, which gives the published sizes: best responses search
+the whole game and enter every leaf that they evaluate and that pays something, and temporary leaves stay when the
+restricted game has outgrown them.
 
 A cache holds a number for each state that a response visits, which are those that the others reach; leaves are not
 kept.  Averages never lose a state that they reach, so the largest cache is that of the last response, and it can be
@@ -56,6 +59,7 @@ class MemoryWords:
     * ``response_cache_own``: the states of the former where the responder acts; not in the total
     * ``program``: the leaf table of a linear program, zeros included
     * ``program_stored``: its entries other than zero; not in the total
+    * ``program_visited``: the same table with all leaves that responses have visited; not in the total
     """
 
     tables: int
@@ -68,6 +72,7 @@ class MemoryWords:
     response_cache_own: int = 0
     program: int = 0
     program_stored: int = 0
+    program_visited: int = 0
 
     @property
     def total(self) -> int:
@@ -82,7 +87,7 @@ def cfr_words(tree: GameTree) -> MemoryWords:
 
 
 def double_oracle_words(
-    infosets: int, response_cache: int, response: int, program: int, program_stored: int = 0
+    infosets: int, response_cache: int, response: int, program: int, program_stored: int = 0, program_visited: int = 0
 ) -> MemoryWords:
     """Double oracle: sets of the restricted game, largest cache and best response, entries of the leaf table g."""
     return MemoryWords(
@@ -91,6 +96,7 @@ def double_oracle_words(
         response_cache=response_cache,
         program=program,
         program_stored=program_stored,
+        program_visited=program_visited,
     )
 
 
@@ -112,7 +118,7 @@ def memory_words(solver: Solver) -> MemoryWords:
         known = solver.details()
         return double_oracle_words(
             sum(known["restricted_information_sets"]), known["response_cache"], known["response_size"],
-            known["restricted_leaves"], known["restricted_payoffs"],
+            known["restricted_leaves"], known["restricted_payoffs"], solver.restricted.count_visited(),
         )  # fmt: skip
     raise SolverError(f"words are counted for cfr, cfr+ira, fpira and double-oracle; got {solver.algorithm}")
 

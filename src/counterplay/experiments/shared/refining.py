@@ -19,14 +19,15 @@ from counterplay.tree.history.game_tree import GameTree
 
 GAMES = {
     "GP4": "graph_pursuit(4)", "GP5": "graph_pursuit(5)", "GP6": "graph_pursuit(6)",
+    "GP4t": "graph_pursuit(4,tie=1)", "GP5t": "graph_pursuit(5,tie=1)", "GP6t": "graph_pursuit(6,tie=1)",
     "GS4": "ii_goofspiel(4)", "GS5": "ii_goofspiel(5)", "GS6": "ii_goofspiel(6)",
     "P111": "generic_poker(1,1,1)", "P122": "generic_poker(1,2,2)", "P222": "generic_poker(2,2,2)",
     "P224": "generic_poker(2,2,4)",
 }  # fmt: skip
-"""The games by their names in the source."""
+"""The games by their names in the source; with ``t``, a tie is worth 1 to the attacker, as in the author's program."""
 
 SMALL = ("GP5", "GS5", "P222")
-LARGE = ("GP6", "GS6", "P224")
+LARGE = ("GP6", "GP6t", "GS6", "P224")
 QUICK = ("GP4", "GS4", "P111")
 
 SETTINGS = {
@@ -58,6 +59,11 @@ def pick_games(games: str | None, quick: bool) -> tuple[str, ...]:
         if name not in GAMES:
             raise CounterplayError(f"unknown game {name!r}; there are {', '.join(GAMES)}")
     return chosen
+
+
+def name_in_source(name: str) -> str:
+    """The name of a game in the source, where the rules of the text and of the program have one name."""
+    return name.removesuffix("t")
 
 
 def trees(names: Iterable[str]) -> dict[str, GameTree]:

@@ -75,10 +75,16 @@ def build_decision_pairs(tree: GameTree, chosen: NDArray[np.integer] | None = No
     )
 
 
-def leaf_pairs(tree: GameTree) -> NDArray[np.int32]:
-    """The pairs of sequences of both players that lead to a leaf, whatever it pays: (P, 2), in increasing order."""
+def leaf_pairs(tree: GameTree) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The pairs of sequences of both players that lead to a leaf: (P, 2), in increasing order; and which of them pay
+    something at one of their leaves (P,).
+    """
     ends = np.flatnonzero(tree.player == TERMINAL)
-    return np.unique(np.stack([own[ends] for own in sequences_at(tree)], axis=1), axis=0)
+    found = np.stack([own[ends] for own in sequences_at(tree)], axis=1)
+    pairs, which = np.unique(found, axis=0, return_inverse=True)
+    paying = np.zeros(len(pairs), bool)
+    paying[which.ravel()[tree.utility[tree.outcome[ends]].any(axis=1)]] = True
+    return pairs, paying
 
 
 def optimistic_values(tree: GameTree, player: int) -> Float64:
