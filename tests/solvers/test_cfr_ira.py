@@ -306,14 +306,16 @@ def test_given_abstractions_and_checkpoints(tmp_path: Path) -> None:
     [
         ("ii_goofspiel(5)", 10, 90, 3.1, 3.51, 4),
         ("ii_goofspiel(5)", 100, 900, 4.5, 4.05, 2),
-        ("graph_pursuit(5)", 10, 90, 9.5, 6.68, 2),
+        ("graph_pursuit(5,tie=1)", 10, 90, 9.5, 8.58, 2),
+        pytest.param("graph_pursuit(5)", 10, 90, 5.4, 6.68, 2, marks=pytest.mark.slow),
         ("graph_pursuit(5)", 100, 900, 4.1, 4.41, 2),
     ],
 )
 def test_published_sizes(name: str, k_b: int, k_h: int, percent: float, ours: float, seeds: int) -> None:
-    """Mean size at NashConv 0.05: Čermák 2018, figure 5.5 (9.5 and 3.1 %), and computed independently (B100H900).
+    """Mean size at NashConv 0.05: Čermák 2018, figure 5.5 (9.5 and 3.1 %), and computed independently (the others).
 
-    Ours are within 30 % of those, on either side; in graph pursuit with B10H90 they are smaller, and why is not known.
+    Ours are within 30 % of those, on either side.  The 9.5 % are those of a game where a tie is worth 1 to the
+    attacker, as in the author's program; by the rules of the text, ties for 0, the game needs fewer sets.
     """
     tree = cp.compile_game(name)
     sizes = []
@@ -330,13 +332,15 @@ def test_published_sizes(name: str, k_b: int, k_h: int, percent: float, ours: fl
 @pytest.mark.parametrize(
     ("name", "k_b", "k_h", "percent", "seeds"),
     [
-        ("generic_poker(2,2,2)", 10, 90, 17.0, 3),
-        ("generic_poker(2,2,2)", 100, 900, 1.3 * 13.1, 3),
-        ("graph_pursuit(6)", 100, 900, 2.5, 1),
+        ("generic_poker(2,2,2)", 10, 90, 14.9, 3),
+        ("generic_poker(2,2,2)", 100, 900, 13.1, 3),
+        ("graph_pursuit(6)", 100, 900, 2.0, 1),
     ],
 )
 def test_published_sizes_of_larger_games(name: str, k_b: int, k_h: int, percent: float, seeds: int) -> None:
-    """Mean size at NashConv 0.05: Čermák 2018, figures 5.5 and 5.8 (14.9 and 2.0 %), and computed independently."""
+    """Mean size at NashConv 0.05: Čermák 2018, figures 5.5 and 5.8 (14.9 and 2.0 %), and computed independently; ours
+    are within 30 % of it on either side.
+    """
     tree = cp.compile_game(name)
     sizes = []
     for seed in range(seeds):
@@ -344,7 +348,7 @@ def test_published_sizes_of_larger_games(name: str, k_b: int, k_h: int, percent:
         result = solver.run(cp.Until(iterations=30_000, exploitability=0.025))
         assert result.status == "exploitability"
         sizes.append(100 * solver.abstraction().num_sets / tree.num_infosets)
-    assert np.mean(sizes) <= percent
+    assert np.mean(sizes) == pytest.approx(percent, rel=0.3)
 
 
 def test_refinement_bound() -> None:

@@ -207,10 +207,10 @@ def test_sizes_on_goofspiel() -> None:
     ("name", "published"), [("graph_pursuit(5)", 19.6), ("ii_goofspiel(5)", 15.6), ("generic_poker(2,2,2)", 42.9)]
 )
 def test_published_sizes(name: str, published: float) -> None:
-    """At NashConv 0.05 the thesis reports 19.6, 15.6 and 42.9 % (Čermák 2018, figure 5.5)."""
+    """At NashConv 0.05 the thesis reports 19.6, 15.6 and 42.9 % (Čermák 2018, figure 5.5); ours are within 25 %."""
     solver = Fpira(name)
     solver.run(cp.Until(exploitability=0.025))
-    assert 100 * solver.sets.totals[0] / solver.tree.num_infosets <= 1.3 * published
+    assert 100 * solver.sets.totals[0] / solver.tree.num_infosets == pytest.approx(published, rel=0.25)
 
 
 def test_starts_from_a_given_abstraction(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ table of the author's program, which holds more than the program of the restrict
 * temporary leaves stay, as zeros, when the restricted game has outgrown them;
 * in graph pursuit a tie pays the attacker 1, not 0 as in the text, so that no leaf pays nothing (GP5t here).
 
-Counted so, ours has 285, 107 and 350 % at NashConv 0.05 (76 % in GP5 with ties that pay 0).  Responses are counted
+Counted so, ours has 290, 108 and 353 % at NashConv 0.05 (76 % in GP5 with ties that pay 0).  Responses are counted
 without pruning; the program prunes, but evaluates temporary leaves by further responses.
 """
 

@@ -49,21 +49,12 @@ def run(
                 share = mean([100.0 * points[-1].sets / tree.num_infosets for points in runs])
                 reached = mean([points[-1].nash_conv for points in runs])
                 steps = mean([float(points[-1].iterations) for points in runs])
-                rows.append(
-                    (
-                        name,
-                        tree.num_infosets,
-                        algorithm,
-                        PUBLISHED.get((name_in_source(name), algorithm)),
-                        share,
-                        reached,
-                        steps,
-                    )
-                )
+                published = PUBLISHED.get((name_in_source(name), algorithm))
+                rows.append((name, tree.num_infosets, algorithm, published, share, reached, steps))
                 sizes = [100.0 * point.sets / tree.num_infosets for point in runs[0]]
                 curves[f"{name} {algorithm}"] = ([point.nash_conv for point in runs[0]], sizes)
             if name in LARGE:
-                published = PUBLISHED[name_in_source(name), "double oracle"]
+                published = PUBLISHED.get((name_in_source(name), "double oracle"))
                 rows.append((name, tree.num_infosets, "double oracle", published, None, None, None))
     return Experiment(
         title=f"Information sets used at NashConv {target}, % of all",

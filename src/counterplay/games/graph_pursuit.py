@@ -13,7 +13,9 @@ Departures and choices.  The figure with the graph is missing in our copy; the g
 the defender's actions (first unit outermost) follow the author's public program.  In the text the game ends at the
 goal, but the sizes of the thesis (100 sets are 1.1 % of GP5 and 0.09 % of GP6) need a goal that the attacker can pass
 through, so that only being there at the end counts; ``goal_absorbing=true`` follows the text, and makes the game a sure
-win.  Being caught on the goal counts as the goal, or as caught with ``goal_first=false``.
+win.  The author's program pays the attacker 1 when the rounds run out, where the text says 0: ``tie=1``, and the
+published sizes of abstractions and programs are those of that game.  Being caught on the goal counts as the goal, or
+as caught with ``goal_first=false``.
 
 An information set lists one entry for each round, own position first: ``0 4 5[9]`` has seen a unit on 9 from 5; the
 defender's ``7,13 3,9[5]`` has seen the attacker on 5.
