@@ -166,7 +166,8 @@ def test_a_trunk_reaches_what_is_published_in_real_holdem(family: str, published
 
 
 def test_overfitting_shows() -> None:
-    rows = run_experiment("overfitting", scale="quick").rows
+    found = run_experiment("overfitting", scale="quick")
+    rows = found.rows
     assert [row[3] for row in rows] == ["lowest", "last", "CFR-BR, average", "CFR-BR, current"] * 2
     for low, last, average, current in zip(rows[::4], rows[1::4], rows[2::4], rows[3::4], strict=True):
         assert int(low[4] or 0) < int(last[4] or 0)
@@ -174,6 +175,9 @@ def test_overfitting_shows() -> None:
         assert float(average[6] or 0) < 0.5 * float(low[6] or 0)  # CFR-BR aims at the real game
         assert float(current[6] or 0) < 0.7 * float(low[6] or 0)
     assert float(rows[1][5] or 0) < 0.5 * float(rows[0][5] or 0)  # the abstract game: better by half
+    worse = 100 * (float(rows[1][6] or 0) / float(rows[0][6] or 0) - 1)
+    assert found.notes[0].startswith(f"PS2/PS12: after its lowest point exploitability rises by {worse:.0f} % while it")
+    assert [note.endswith("(published 10 %).") for note in found.notes[:4]] == [True, False, False, False]
 
 
 def test_nothing_overfits_without_buckets() -> None:

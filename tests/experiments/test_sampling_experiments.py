@@ -76,8 +76,20 @@ def test_published_numbers_are_labelled_as_such() -> None:
     assert column(bluff, "computed independently")[-1] is None
     for agent, published in PUBLISHED["holdem_limit_2p"].items():  # Johanson 2016, table 2.1
         assert round(TRIVIAL_AGENTS["holdem_limit_2p"][agent][0], 2) == published
-    assert "3.6" not in EXPERIMENTS["bluff-sampling"]  # a figure that is not made
     assert "figure 6.1b" in EXPERIMENTS["skewed-dice"]
+
+
+def test_samplers_of_bluff_meet_the_last_strategy_of_pcs() -> None:
+    """Nobody loses more than what a best response wins from him, nor wins more than what one wins from the opponent."""
+    small = run_experiment("bluff-sampling", games="bluff(sides=2)", seconds=0.05, seeds=2)
+    assert column(small, "sampler") == ["pcs", "cs"]
+    lost, won = column(small, "0.05 s"), column(small, "wins at 0.05 s")
+    for own, gain in zip(lost, won, strict=True):
+        assert -own <= gain <= 4 * lost[0]  # the opponent ran as long as PCS did, on a clock that is not exact
+    assert small.notes[0].startswith("bluff(sides=2): PCS is less exploitable than CS at ")
+    for sampler in ("pcs", "cs"):
+        last = small.curves[f"bluff(sides=2), {sampler}, against the last of PCS"][1][-1]
+        assert last == won[["pcs", "cs"].index(sampler)]
 
 
 @pytest.mark.slow

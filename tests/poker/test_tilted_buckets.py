@@ -97,5 +97,10 @@ def test_the_experiment() -> None:
     assert found.rows[1][3] != pytest.approx(found.rows[0][3], rel=1e-3)
     assert found.rows[1][6:9:2] == (pytest.approx(-3.33, abs=0.01), pytest.approx(-2.17, abs=0.01))
     assert found.curves["orange"][0] == [0.0, 7.0]
+    less = found.rows[1][3] < found.rows[0][3]
+    assert found.notes[0].startswith(
+        f"Less exploitable than without a tilt, of table 2.3: {'orange 7' if less else ''}"
+    )
+    assert f"is less exploitable than none: {less} (published: True)" in found.notes[1]
     with pytest.raises(CounterplayError, match=r"a colour .* and percents; got 'mauve 3'"):
         run_experiment("tilt-exploitability", tilts="mauve 3")

@@ -10,6 +10,8 @@ with perfect recall, in the bucket game.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
@@ -74,12 +76,13 @@ def run(
                 rows.append((text, cards.recall, infosets, f"CFR-BR, {name}", steps[-1], None, values[-1], published))
                 curves[f"{text}, CFR-BR, {name}"] = xs, values
     return Experiment(
-        title=f"Exploitability, mbb/g, {game}, {seeds} seeds",
+        title=f"Exploitability, mbb/g, {game}, means of {seeds} runs",
         source="Johanson 2016, figures 2.6, 4.6 and 4.7",
         columns=("buckets", "recall", "information sets", "real game", "boards", "bucket game, mbb/g",
                  "real game, mbb/g", "published, Texas hold'em"),
         rows=tuple(rows),
         notes=(
+            *verdicts(rows),
             "The source has Texas hold'em with 57 million information sets: compare the shape, not the numbers.",
             "With imperfect recall nothing can be measured inside the bucket game.",
             "An iteration of CFR-BR samples the board of the first half of the rounds.",
@@ -87,6 +90,23 @@ def run(
         curves=curves,
         xlabel="CPU seconds",
     )  # fmt: skip
+
+
+def verdicts(rows: list[tuple[Cell, ...]]) -> Iterator[str]:
+    """By how much the real game gets worse while the bucket game gets better, and how CFR-BR compares."""
+    found = {(str(row[0]), str(row[1]), str(row[3])): (float(row[5] or 0), float(row[6] or 0)) for row in rows}
+    for buckets, recall, what in found:
+        if what != "last":
+            continue
+        (before, low), (after, last) = found[buckets, recall, "lowest"], found[buckets, recall, "last"]
+        first, then = PUBLISHED[recall]
+        inside = f" while it falls from {before:.1f} to {after:.1f} in the bucket game" if recall == "perfect" else ""
+        yield (f"{buckets}: after its lowest point exploitability rises by {100 * (last / low - 1):.0f} %{inside} "
+               f"(published {100 * (then / first - 1):.0f} %).")  # fmt: skip
+        robust = found.get((buckets, recall, "CFR-BR, average"))
+        if robust is not None:
+            yield (f"{buckets}: the average of CFR-BR has {robust[1] / low:.2f} times the exploitability of CFR at its "
+                   f"lowest point (published {ROBUST[recall][0] / first:.2f}).")  # fmt: skip
 
 
 def _mean(points: tuple[Point, ...]) -> Point:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from counterplay.evaluation.bucket_pairs import BucketPairs
 from counterplay.experiments.shared.comparison import Run, read_off
@@ -21,11 +21,11 @@ POINTS = 8
 
 def race_samplers(
     game: PublicTree | BucketGame, samplers: Mapping[str, str], seconds: float, seeds: int, threads: int = 1,
-    pairs: BucketPairs | None = None,
+    pairs: BucketPairs | None = None, seen: Callable[[str, Solver], None] | None = None,
 ) -> Iterator[tuple[str, list[Run]]]:  # fmt: skip
     """Run each sampler, an algorithm by its label, with each seed for some CPU seconds; only its own steps count.
 
-    The runs of a sampler are given when all of them are finished.
+    The runs of a sampler are given when all of them are finished; ``seen`` is called at each measurement of a run.
     """
     for label, algorithm in samplers.items():
         runs = []
@@ -33,23 +33,26 @@ def race_samplers(
             solver = make_solver(game, algorithm, seed=seed, threads=threads)
             if isinstance(solver, BucketTables):
                 solver.pairs = pairs
-            runs.append(Run(label, seed, tuple(_curve(solver, seconds))))
+            curve = []
+            for point in _curve(solver, seconds):
+                curve.append(point)
+                if seen is not None:
+                    seen(label, solver)
+            runs.append(Run(label, seed, tuple(curve)))
         yield label, runs
 
 
-def _curve(solver: Solver, seconds: float) -> list[Progress]:
+def _curve(solver: Solver, seconds: float) -> Iterator[Progress]:
     solver.step(0)  # kernels are compiled before the clock starts
     solver.measure()
     for table in getattr(solver, "player_tables", ()):  # and memory is allocated
         table.regret[:] = 0.0
         table.average[:] = 0.0
     steps = PacedSteps(solver)
-    curve = []
     for doubling in range(POINTS - 1, -1, -1):
         steps.advance("cpu_seconds", seconds / 2**doubling)
         found, done, spent = solver.measure().exploitability, solver.iterations, solver.cpu_seconds
-        curve.append(Progress(done, spent, spent, found, done, solver.nodes))
-    return curve
+        yield Progress(done, spent, spent, found, done, solver.nodes)
 
 
 def race_table(found: dict[str, list[Run]], seconds: float, unit: float) -> list[tuple[Cell, ...]]:
