@@ -60,10 +60,8 @@ def run(
             infosets, runs = follow_cards(tree, cards, marks, range(seeds))
             mean = [_mean(points) for points in zip(*runs, strict=True)]
             low, last = min(mean, key=lambda point: point.real), mean[-1]
-            for name, point, published in zip(("lowest", "last"), (low, last), PUBLISHED[cards.recall], strict=True):
-                rows.append(
-                    (text, cards.recall, infosets, name, point.iterations, point.abstract, point.real, published)
-                )
+            for name, one, published in zip(("lowest", "last"), (low, last), PUBLISHED[cards.recall], strict=True):
+                rows.append((text, cards.recall, infosets, name, one.iterations, one.abstract, one.real, published))
             xs = [point.cpu_seconds for point in mean]
             curves[f"{text}, real game"] = xs, [point.real for point in mean]
             if cards.recall == "perfect":

@@ -86,6 +86,7 @@ EXPERIMENT_SCALES: dict[str, tuple[Scales, ...]] = {
     "hybrid-memory": (Scales(1, 1),),
     "kuhn-tournament": (Scales(1, 1),),
     "least-exploitable": (Scales(2, 240, {"iterations": 120}),),
+    "limit-solution": (Scales(1, 60),),
     "man-machine-series": (Scales(1, 60, resumes=True),),
     "match-estimators": (Scales(1, 300, {"hands": 100_000}, resumes=True),),
     "maxmin-games": (Scales(2, 240, {"seconds": 120.0}),),
@@ -111,6 +112,7 @@ EXPERIMENT_SCALES: dict[str, tuple[Scales, ...]] = {
     "sampling-parameters": (Scales(2, 20),),
     "strategies-over-time": (Scales(1, 60),),
     "skewed-dice": (Scales(1, 1),),
+    "solved-games": (Scales(1, 1),),
     "stitched-leduc": (
         Scales(3, 120, {"iterations": 300_000}, {"players": 3}, resumes=True),
         Scales(1, 5, resumes=True),
