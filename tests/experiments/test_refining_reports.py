@@ -24,6 +24,7 @@ from counterplay.cli.main import main
 from counterplay.errors import AbstractionError, CounterplayError, SolverError
 from counterplay.experiments import EXPERIMENTS, run_experiment
 from counterplay.experiments.heuristic_failure import preferred
+from counterplay.experiments.refining_convergence import published
 from counterplay.solvers import make_solver
 from counterplay.solvers.word_counts import double_oracle_words, memory_words, reached_states
 from tests.reference.walks import walk
@@ -205,6 +206,16 @@ def test_without_heuristic_updates_it_is_much_worse() -> None:
     rows = run_experiment("refining-convergence", scale="quick", games="GP4", iterations=400).rows
     ends = {row[1]: row[4] for row in rows}
     assert ends["B100H0"] > 100 * max(ends["CFR+"], ends["B10H90"], ends["B100H900"])  # type: ignore[operator]
+
+
+def test_what_the_figures_show_is_said_by_game() -> None:
+    """Čermák 2018, section 5.3.3."""
+    assert published("GS5", "B10H90") == "near CFR+"
+    assert published("P222", "B10H90") == "slower than CFR+"
+    assert published("P222", "B100H0") == "much worse than k_h > 0"
+    assert published("GP6", "B100H900") == "near CFR+ or better"
+    assert published("GS6", "B10H90") == "slower than with 1000 sets; slower than CFR+"
+    assert published("GP4", "B10H90") is None
 
 
 def test_without_heuristic_updates_goofspiel_needs_forced_moves_to_be_worse() -> None:

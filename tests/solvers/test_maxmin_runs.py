@@ -169,3 +169,18 @@ def test_shares_of_random_games() -> None:
     for kind in means:
         assert means[kind][0] > means[kind][1]
     assert means["independent"][0] > means["walk"][0]
+
+
+def test_forgetting_loses_nothing_in_the_experiment() -> None:
+    """Čermák 2018, figure 4.8, in small games: the bounds meet at the value of the game with everything remembered."""
+    found: dict[object, dict[object, list[float]]] = {}
+    for game, kept, _, status, low, high, *_ in run_experiment("maxmin-games", scale="quick").rows:
+        assert status == "solved"
+        found.setdefault(game, {}).setdefault(kept, []).extend((float(str(low)), float(str(high))))
+    assert list(found) == ["oshi_zumo 5", "oshi_zumo 6", "oshi_zumo 7", "search_game 3"]
+    for game, bounds in found.items():
+        assert set(bounds) == {"all", 0, 1, 2}
+        value = 1 / 3 if game == "search_game 3" else 0.0
+        assert [bound for pair in bounds.values() for bound in pair] == pytest.approx(
+            [value] * sum(map(len, bounds.values())), abs=1e-4
+        )

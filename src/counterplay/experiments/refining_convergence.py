@@ -13,11 +13,32 @@ from __future__ import annotations
 import numpy as np
 
 from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
-from counterplay.experiments.shared.refining import SETTINGS, TARGET, mean, pick_games, run_to, solver_for, trees
+from counterplay.experiments.shared.refining import (
+    LARGE,
+    SETTINGS,
+    SMALL,
+    TARGET,
+    mean,
+    pick_games,
+    run_to,
+    solver_for,
+    trees,
+)
 from counterplay.tree.history.game_tree import GameTree
 
-PUBLISHED = {"CFR+": "the reference"}
-PUBLISHED |= {name: "near CFR+ in GP5, GS5" if k_h else "much worse" for name, (_, k_h) in SETTINGS.items()}
+
+def published(game: str, algorithm: str) -> str | None:
+    """What the figures show of an algorithm, in the words of section 5.3.3; None if they say nothing."""
+    if algorithm == "CFR+":
+        return "the reference"
+    if game in LARGE:
+        few = "slower than with 1000 sets; " if sum(SETTINGS[algorithm]) == 100 else ""
+        return few + ("near CFR+ or better" if game == "GP6" else "slower than CFR+")
+    if game not in SMALL:
+        return None
+    if not SETTINGS[algorithm][1]:
+        return "much worse than k_h > 0"
+    return "slower than CFR+" if game == "P222" else "near CFR+"
 
 
 def run(
@@ -38,7 +59,7 @@ def run(
                 below = [step for step, value in zip(steps, values, strict=True) if value <= TARGET]
                 share = mean([100.0 * points[-1].sets / tree.num_infosets for points in runs])
                 label = f"{algorithm}, forced moves too" if forced else algorithm
-                rows.append((name, label, PUBLISHED[algorithm], below[0] if below else None, values[-1], share))
+                rows.append((name, label, published(name, algorithm), below[0] if below else None, values[-1], share))
                 curves[f"{name} {label}"] = (steps, values)
     return Experiment(
         title=f"NashConv of CFR+ and CFR+IRA after {most} iterations",

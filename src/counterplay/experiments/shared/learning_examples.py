@@ -82,7 +82,7 @@ def order_of_removal() -> Iterator[Line]:
 def coarse_correlated() -> Iterator[Line]:
     """Figure 2.5."""
     tree = tree_of("toy_coarse_correlated")
-    weights = {"Aa": 0.5, "Bb": 0.25, "Cb": 0.25}
+    weights = {("A", "a"): 0.5, ("B", "b"): 0.25, ("C", "b"): 0.25}
     profiles = [
         TabularStrategy.from_table(tree, {(0, "player 1"): {row: 1.0}, (1, "player 2"): {column: 1.0}})
         for row, column in weights
