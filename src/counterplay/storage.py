@@ -41,11 +41,16 @@ MAPPED = 64 << 20
 LONGEST_NAME = 200
 """Bytes of the longest name to which that of an unfinished file may still be appended."""
 
+_ASKING = threading.Lock()
+"""Held while the mask of permissions is read, which is done by changing it."""
+
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write arrays and a JSON header, atomically.
+def write_container(
+    path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], arrays: Arrays, durable: bool = True
+) -> None:
+    """Write arrays and a JSON header, atomically; ``durable``: it is on the disk when this returns.
 
     Raises
     ------
@@ -63,33 +68,48 @@ def write_container(path: str | os.PathLike[str], kind: str, header: Mapping[str
     }
     table = _make_table(metadata, arrays, path)
     try:
-        replace_file(path, table, *_parts(arrays))
+        replace_file(path, table, *_parts(arrays), durable=durable)
     except OSError as error:
         raise StrategyError(
             f"cannot write {path}: {error.strerror or error}; the old file, if any, is intact"
         ) from error
 
 
-def replace_file(path: str | os.PathLike[str], *parts: bytes | memoryview) -> None:
-    """Write a file of some parts atomically: whoever is killed or out of space leaves the old one.  Raises OSError."""
+def replace_file(path: str | os.PathLike[str], *parts: bytes | memoryview, durable: bool = True) -> None:
+    """Write a file of some parts atomically: whoever is killed or out of space leaves the old one.  Raises OSError.
+
+    What is not ``durable`` may be lost when the machine stops, until ``synchronise`` is called; and what killed
+    processes have left of it is left to the caller, who may have thousands of files in a folder.
+    """
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/null, is written to directly
         with open(target, "wb") as file:
             file.writelines(parts)
         return
-    _remove_abandoned(target)
+    if durable:
+        _remove_abandoned(target)
     temporary = target.with_name(f"{_part_name(target)}{os.getpid()}-{threading.get_ident()}.part")
     try:
         with open(temporary, "wb") as file:
             file.writelines(parts)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         _keep_mode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def synchronise(path: str | os.PathLike[str]) -> None:
+    """Wait until a file, or the names of the files in a folder, are on the disk.  Raises OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _part_name(target: Path) -> str:
@@ -376,8 +396,9 @@ def _keep_mode(target: Path, temporary: Path) -> None:
     try:
         mode = target.stat().st_mode & 0o777
     except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
+        with _ASKING:
+            mask = os.umask(0)
+            os.umask(mask)
         mode = 0o666 & ~mask
     os.chmod(temporary, mode)
 

@@ -103,6 +103,14 @@ Representation = Annotated[
         "history, or if that does not fit public with full-width algorithms and states with sampling ones."
     ),
 ]
+Tables = Annotated[
+    str | None,
+    typer.Option(
+        metavar="memory|disk:FOLDER",
+        help="Where the tables of a public tree are: in memory (default), or compressed in a folder, for those that do "
+        "not fit; --resume FOLDER continues.",
+    ),
+]
 MemoryLimit = Annotated[
     str | None, typer.Option(help="Memory that may be used, such as 500MiB or 2GiB; by default the free memory.")
 ]

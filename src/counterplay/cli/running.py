@@ -89,7 +89,8 @@ def progress_line(
 def _state(now: Progress, goal: Until, measured: str) -> str:
     """How far a run is, and the exploitability at which it stops, to be compared with its own."""
     aim = "" if goal.exploitability is None else f", stops at {figure(goal.exploitability)}"
-    return now.state.replace("exploitability", measured) + aim
+    detail = f", {now.detail}" if now.detail else ""
+    return now.state.replace("exploitability", measured) + aim + detail
 
 
 def _plain_lines(state: Callable[[Progress], str]) -> ProgressCallback:

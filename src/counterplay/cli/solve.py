@@ -43,6 +43,7 @@ def command(
     threads: o.Threads = None,
     representation: o.Representation = "auto",
     memory_limit: o.MemoryLimit = None,
+    tables: o.Tables = None,
     board: o.Board = None,
     pot: o.Pot = None,
     stack: o.Stack = None,
@@ -66,12 +67,11 @@ def command(
     """Solve a game and report its value and the exploitability of the strategy found.
 
     With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game.
-    cfr+ira and fpira abstract the game themselves, starting from --forget (by default initial).  With --representation
-    states the game is not compiled: any size can be sampled, and exploitability is not measured.  With --representation
-    public the tables have a row for each public state and hand, for two-player games in which only chance is hidden.
-    With --cards they have a row for each betting decision and bucket of hands; pure-cfr by default.  Exploitability is
-    measured inside the bucket game with --boards, for two players with perfect recall.  With --part and --fix a part of
-    the betting is solved, outside it --fix is played: counterplay solve leduc --part kk/b --fix base.strategy
+    cfr+ira and fpira abstract the game themselves, starting from --forget (by default initial).  --representation
+    states samples a game of any size without compiling it, or measuring; public has a row for each public state and
+    hand, where only chance is hidden, and with --tables disk:FOLDER need not fit into memory.  --cards has a row for
+    each betting decision and bucket of hands; --boards measures there.  --part and --fix solve a part of the betting:
+    counterplay solve leduc --part kk/b --fix base.strategy
 
     `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percent of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,14 +48,17 @@ class PublicWalker(PublicWalks):
         scales = (self.ones(0), self.ones(1)) if scales is None else scales
         own = [plain_tables(table, scale) for table, scale in zip(tables, scales, strict=True)]
         players = [Opponent(table, scale) for table, scale in zip(tables, scales, strict=True)]
-        best = [
-            self.total(player, self.walk(player, RESPONSE, own[player], players[1 - player], locked=locked))
-            for player in (0, 1)
-        ]
+
+        def total(player: int, mode: int) -> float:
+            return self.total(player, self.walk(player, mode, own[player], players[1 - player], locked=locked))
+
+        return self.measured(total, valued)
+
+    def measured(self, total: Callable[[int, int], float], valued: bool) -> Measurement:
+        """As ``measure``; ``total`` walks for a player in a mode, and gives what the player wins."""
+        best = total(0, RESPONSE), total(1, RESPONSE)
         value = (best[0] - best[1]) / 2 + self.tree.half_pot
         if valued or not self.tree.zero_sum:
-            value = self.total(0, self.walk(0, VALUE, own[0], players[1]))
-        other = 2 * self.tree.half_pot - value
-        if not self.tree.zero_sum:
-            other = self.total(1, self.walk(1, VALUE, own[1], players[0]))
-        return Measurement((value, other), (best[0], best[1]))
+            value = total(0, VALUE)
+        other = 2 * self.tree.half_pot - value if self.tree.zero_sum else total(1, VALUE)
+        return Measurement((value, other), best)

@@ -225,18 +225,19 @@ class PublicWalks:
         self._scratch = [walk_scratch(tree, hands, kind) for _ in range(threads)]
         self._links = bool(np.any(tree.kind[: tree.piece_size[0]] == LINK))
         self._pool = ThreadPool(threads)
-        self._ones = {blocks: np.ones(blocks, np.float32) for blocks in set(tree.num_blocks)}
+        self._ones: dict[int, NDArray[np.float32]] = {}
 
     def load(
         self,
         tree: PublicTree,
         base: NDArray[np.int64] | None = None,
         rows: tuple[BucketRows, BucketRows] | None = None,
+        block: NDArray[np.int64] | None = None,
     ) -> None:
         """Take a tree of the same nodes with other deals.
 
-        ``base`` says where the rows of nodes begin in tables that have one row for all hands of a node; ``rows`` how
-        players play who play by buckets.
+        ``base`` and ``block`` say where the rows and the blocks of nodes begin in tables that have one row for all
+        hands of a node, or that hold a part of the game; ``rows`` how players play who play by buckets.
         """
         self.tree, self._rows = tree, rows
         first, second = (None, None) if self._rows is None else self._rows
@@ -245,9 +246,9 @@ class PublicWalks:
         fields: dict[str, Any] = _runouts(tree, self.hands, self.width, self.kind)
         fields["tilted"] = True if np.any(tree.kind == TILTED) else None
         fields |= dict.fromkeys(("group", "group_end", "lane")) if rows is None else _lanes(tree)
+        fields["state"] = tree.block
         fields |= {name: getattr(tree, name) for name in NodeArrays._fields if name not in fields}
-        if base is not None:
-            fields["base"] = base
+        fields |= {name: where for name, where in (("base", base), ("block", block)) if where is not None}
         self.nodes = other = hold(NodeArrays(**fields))
         if not tree.zero_sum:
             fields |= {"payoff": tree.other_payoff, "matrix": tree.other_matrix}
@@ -261,7 +262,14 @@ class PublicWalks:
 
     def ones(self, player: int) -> NDArray[np.float32]:
         """Scales of tables that need none."""
-        return self._ones[self.tree.num_blocks[player]]
+        blocks = self.tree.num_blocks[player]
+        if blocks not in self._ones:
+            self._ones[blocks] = np.ones(blocks, np.float32)
+        return self._ones[blocks]
+
+    def nodes_at(self, player: int, base: NDArray[np.int64], block: NDArray[np.int64]) -> NodeArrays:
+        """The arrays of nodes in walks for a player, whose tables hold a part of the game; as for ``load``."""
+        return hold(self._nodes[player]._replace(base=base, block=block))
 
     def walk(
         self,

@@ -45,6 +45,7 @@ from counterplay.strategy.public_lookup import HandStrategy
 from counterplay.strategy.public_strategy import PublicStrategy, fill_table
 from counterplay.strategy.trivial import CardFree
 from counterplay.tree.public.public_tree import CUT, FOLD, LINK, PublicTree
+from counterplay.tree.public.table_places import table_places
 
 Vector = NDArray[np.float64]
 Pair = tuple[HandStrategy, HandStrategy]
@@ -99,16 +100,9 @@ class SplitGame:
         tree = self.tree
         bounds = np.array(deals.level_start, np.int32)
         low, high = bounds[self.level], bounds[self.level + 1]
-        base, block = tree.base.copy(), tree.block.copy()
-        for player in (0, 1):
-            nodes = np.flatnonzero(tree.kind == player)
-            start, actions = deals.hands[player].start, tree.num_children[nodes].astype(np.int64)
-            size = actions * (start[high[nodes]] - start[low[nodes]])
-            base[nodes] = np.cumsum(size) - size - actions * start[low[nodes]]
-            size = (high[nodes] - low[nodes]).astype(np.int64)
-            block[nodes] = np.cumsum(size) - size - low[nodes]
+        places = table_places(tree.kind, tree.num_children, deals.hands, low, high)
         return dataclasses.replace(
-            tree, deal_low=low, deal_high=high, base=base, block=block, deal_parent=deals.parent,
+            tree, deal_low=low, deal_high=high, base=places.base, block=places.block, deal_parent=deals.parent,
             deal_first=deals.first, deal_count=deals.count, deal_root=np.full(len(deals.parent), -1, np.int32),
             deal_weight=deals.weight, deal_prob=deals.prob, hands=deals.hands, deal_text=deals.text,
         )  # fmt: skip

@@ -53,7 +53,7 @@ BUCKET_TARGET = "5mbb"
 EXACT = ("best", "safe")
 """Kinds of response that are not iterated."""
 
-FOREIGN = ("opponent_cards", "forget", "representation", "map_out", "curve")
+FOREIGN = ("opponent_cards", "forget", "representation", "map_out", "tables", "curve")
 """Fields of ``RunOptions`` that responses do not have."""
 
 NAMES = ("algorithm", "until", "iterations", "seconds", "cards", "bets", "boards", "threads", "seed", "memory_limit",

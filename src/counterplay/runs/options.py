@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from counterplay.errors import SolverError
@@ -47,6 +48,9 @@ class RunOptions:
     part, fix : str, path, optional
         A part of the betting that is solved, as ``rf`` or ``kk/b@1`` (``abstraction.experts``), and the file of the
         strategy that is played outside it, or the name of a trivial one.
+    tables : str, optional
+        Where the tables of a public tree are: ``memory``, or ``disk:FOLDER`` for those that do not fit; the folder also
+        holds the checkpoint of the run.
     out, map_out, checkpoint : path, optional
         Files for the strategy, for the abstraction, and for the run (written every minute and at the end).
     curve : bool
@@ -68,6 +72,7 @@ class RunOptions:
     threads: int | None = None
     seed: int | None = None
     memory_limit: int | None = None
+    tables: str | None = None
     out: str | os.PathLike[str] | None = None
     map_out: str | os.PathLike[str] | None = None
     checkpoint: str | os.PathLike[str] | None = None
@@ -100,6 +105,28 @@ class RunOptions:
             if not str(boards).isdigit() or int(boards) < 1:
                 raise SolverError(f"boards is all or a number of boards; got {boards!r}")
             object.__setattr__(self, "boards", int(boards))
+
+    @property
+    def tables_folder(self) -> Path | None:
+        """The folder of tables on disk; None where they are in memory.
+
+        Raises
+        ------
+        SolverError
+            If ``tables`` is none of what it can be, or other options do not go with it.
+        """
+        place, colon, folder = (self.tables or "memory").partition(":")
+        if (place, colon) == ("memory", ""):
+            return None
+        if place != "disk" or not folder:
+            raise SolverError(f"tables are in memory or disk:FOLDER; got {self.tables!r}")
+        for name in ("cards", "forget", "part", "checkpoint"):
+            if getattr(self, name):
+                why = "their folder holds the checkpoint" if name == "checkpoint" else "they are those of a public tree"
+                raise SolverError(f"tables on disk are without {name}: {why}; leave it out")
+        if self.representation not in ("auto", "public"):
+            raise SolverError(f"tables on disk are those of a public tree; got representation {self.representation}")
+        return Path(folder)
 
     def say(self, text: str) -> None:
         """Pass a line on."""

@@ -15,6 +15,7 @@ from counterplay.errors import CounterplayError, MemoryLimitError, OtherGameErro
 from counterplay.forms import GameForms, GameLike
 from counterplay.poker.buckets.board_sampler import count_boards
 from counterplay.poker.postflop import SUBGAME
+from counterplay.runs.disk_tables import streamed_solver, with_folder
 from counterplay.runs.options import RunOptions, Target
 from counterplay.runs.part_forms import PartForms, part_of_checkpoint, unlike_part
 from counterplay.runs.run import Run
@@ -172,7 +173,7 @@ def prepare_resume(
     settings: Mapping[str, Any],
 ) -> Run:
     """The run of a checkpoint, where it stopped."""
-    brought = [*settings, *(name for name in ("threads", "seed", "bets", "forget") if getattr(options, name))]
+    brought = [*settings, *(name for name in ("threads", "seed", "bets", "forget", "tables") if getattr(options, name))]
     if brought:
         raise SolverError(f"a checkpoint has its own settings; leave out {', '.join(brought)}")
     if isinstance(game, str):
@@ -197,6 +198,7 @@ def prepare_resume(
 
 
 def _ready(solver: Solver, target: Target, options: RunOptions, forms: GameForms) -> Run:
+    options = with_folder(solver, options)
     run = Run(solver, target.resolve(solver), options, forms)
     if options.map_out is not None and run.merged is None:
         raise SolverError("map_out needs forget: nothing is abstracted")
@@ -218,7 +220,7 @@ def _asked_form(game: GameLike, algorithm: str | None, options: RunOptions) -> s
         return "buckets"
     if options.representation != "auto":
         return options.representation
-    if isinstance(game, str) and game.startswith(SUBGAME):
+    if options.tables_folder is not None or (isinstance(game, str) and game.startswith(SUBGAME)):
         return "public"
     return form_of(game, algorithm)
 
@@ -347,6 +349,11 @@ def _public_solver(forms: GameForms, algorithm: str | None, settings: dict[str, 
 
     if forms.subgame is not None:
         _check_spot_algorithm(algorithm)
+    if options.tables_folder is not None:
+        if forms.subgame is not None:
+            algorithm = algorithm or SPOT_ALGORITHM
+            settings = {**(SPOT_SETTINGS if algorithm == SPOT_ALGORITHM else {}), **settings}
+        return streamed_solver(forms, algorithm or DEFAULT_ALGORITHM["public"], settings, options)
     _check_public(forms, algorithm or DEFAULT_ALGORITHM["public"], options, settings)
     tree, limit = forms.public(), options.memory_limit
     if tree.name.startswith(SUBGAME):

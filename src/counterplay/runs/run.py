@@ -59,6 +59,12 @@ class Run:
         StrategyError
             If a file cannot be written; then the run is kept in a checkpoint elsewhere, which the message names.
         """
+        try:
+            return self._run(progress)
+        finally:
+            self.solver.close()
+
+    def _run(self, progress: ProgressCallback | None) -> SolveResult:
         status = self.solver.advance(self.goal, self.watched(progress))
         checkpoint = self.options.checkpoint
         try:
@@ -181,7 +187,7 @@ class Run:
         result = dataclasses.replace(result, facts=facts)
         if isinstance(self.forms, PartForms):
             return self.forms.finished(result)
-        if result.form == "public":
+        if result.form == "public" and result.profile is not None:
             return dataclasses.replace(result, profile=self._named(result.profile))
         if result.form == "buckets" and not solver.real_game:
             inside = AbstractResult(result.game, result.measurement, None) if solver.measures else None

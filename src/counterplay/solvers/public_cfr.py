@@ -24,12 +24,9 @@ from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import UPDATE, Tables
 from counterplay.kernels.public.public_cfr import iterate_public, iteration_rule
 from counterplay.runtime.threads import ThreadPool
-from counterplay.solvers.cfr import ROUNDING, CfrConfig, FullWidthSolver, ProfileKind, check_storage
-from counterplay.solvers.public_tree_tables import PublicTreeTables, table_type
+from counterplay.solvers.cfr import CfrConfig, FullWidthSolver, ProfileKind, check_storage
+from counterplay.solvers.public_tree_tables import PublicTreeTables, rounding, table_arrays, table_type, vector_type
 from counterplay.tree.public.public_tree import PublicTree
-
-SINGLE_ROUNDING = 1e-7
-"""``ROUNDING`` of walks whose vectors are float32; with it, runs agree with those in float64 as long as tables do."""
 
 FEW = 100_000
 """Entries up to which several iterations run inside one kernel call, whose overhead would dominate."""
@@ -49,13 +46,14 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
         self.quantised = kind == np.int16
         self.player_tables = (self._empty(0, kind), self._empty(1, kind))
         self.locked = np.zeros(tree.num_nodes, np.bool_)
-        self.walker = PublicWalker(tree, self.config.threads, kind=_float_type(kind))
+        self.walker = PublicWalker(tree, self.config.threads, kind=vector_type(kind))
+        self._tie = rounding(tree, self.walker.kind)
         self._caller = ThreadPool()
         self._clock = np.zeros(1, np.int64)
         copies = 0 if self.config.alternating else tree.num_entries[0]
         self._frozen = np.zeros(copies, kind)
         self._frozen_scale = np.ones(tree.num_blocks[0] if copies else 0, np.float32)
-        self._frozen_prediction = np.zeros(copies if self.config.predictive else 0, _float_type(kind))
+        self._frozen_prediction = np.zeros(copies if self.config.predictive else 0, vector_type(kind))
         self._out = np.zeros(max(tree.hands[0].most, tree.hands[1].most))
 
     def _empty(self, player: int, kind: np.dtype[Any]) -> Tables:
@@ -64,7 +62,7 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
         tables = Tables(
             np.zeros(entries, kind), np.ones(blocks, np.float32), np.zeros(entries if averaged else 0, kind),
             np.ones(blocks if averaged else 0, np.float32),
-            np.zeros(entries if self.config.predictive else 0, _float_type(kind)),
+            np.zeros(entries if self.config.predictive else 0, vector_type(kind)),
         )  # fmt: skip
         return hold(tables)
 
@@ -75,10 +73,10 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
         kind = table_type(sum(tree.num_entries), config.storage)
         entries = sum(tree.num_entries)
         size = entries * (1 + config.keeps_average) * kind.itemsize
-        predicted = config.predictive * _float_type(kind).itemsize
+        predicted = config.predictive * vector_type(kind).itemsize
         size += entries * predicted
         size += 0 if config.alternating else tree.num_entries[0] * (kind.itemsize + predicted)
-        return size + 8 * sum(tree.num_blocks) + scratch_bytes(tree, config.threads, _float_type(kind))
+        return size + 8 * sum(tree.num_blocks) + scratch_bytes(tree, config.threads, vector_type(kind))
 
     @property
     def nodes(self) -> int:
@@ -98,10 +96,6 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
             config.regret_floor, *self._exponents, config.delay, config.shifted, self._tie, self.quantised,
             tree.hands[0].root_reach, tree.hands[1].root_reach, int(iterations), self._clock, walker.scratch, self._out,
         )  # fmt: skip
-
-    @property
-    def _tie(self) -> float:
-        return (ROUNDING if self.walker.kind == np.float64 else SINGLE_ROUNDING) * self.tree.scale
 
     def _step_by_walks(self) -> None:
         config = self.config
@@ -174,12 +168,4 @@ class PublicSolver(PublicTreeTables, FullWidthSolver):
     def tables(self) -> dict[str, NDArray[Any]]:
         """Regrets, averages, predictions and their scales, locks, and the number of iterations."""
         held: dict[str, NDArray[Any]] = {"clock": self._clock, "locked": self.locked}
-        for player, tables in enumerate(self.player_tables):
-            for name in ("regret", "regret_scale", "average", "average_scale", "prediction"):
-                held[f"{name}_{player}"] = getattr(tables, name)
-        return held
-
-
-def _float_type(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of tables that must hold fractions."""
-    return np.dtype(np.float32) if kind == np.int16 else kind
+        return held | table_arrays(self.player_tables)

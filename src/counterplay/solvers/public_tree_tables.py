@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.kernels.public.piece_steps import Tables
 from counterplay.poker.postflop import SUBGAME
 from counterplay.poker.postflop.subgame import parse_subgame
+from counterplay.solvers.cfr import ROUNDING
 from counterplay.solvers.result import RunFacts
 from counterplay.solvers.solver import Solver
 from counterplay.strategy.public_strategy import PublicStrategy
@@ -16,6 +18,9 @@ from counterplay.tree.public.public_tree import PublicTree
 
 SMALL = 4_000_000
 """Entries up to which tables are float64 by default."""
+
+SINGLE_ROUNDING = 1e-7
+"""``ROUNDING`` of walks whose vectors are float32; with it, runs agree with those in float64 as long as tables do."""
 
 
 class PublicTreeTables(Solver):
@@ -66,3 +71,19 @@ def table_type(entries: int, storage: str) -> np.dtype[Any]:
     if storage == "auto":
         return np.dtype(np.float64 if entries <= SMALL else np.float32)
     return np.dtype(storage)
+
+
+def vector_type(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of predictions, and of the vectors of walks, beside tables of a type: it must hold fractions."""
+    return np.dtype(np.float32) if kind == np.int16 else kind
+
+
+def rounding(tree: PublicTree, vectors: np.dtype[Any]) -> float:
+    """Regrets up to this are ties in walks whose vectors have a type."""
+    return (ROUNDING if vectors == np.float64 else SINGLE_ROUNDING) * tree.scale
+
+
+def table_arrays(players: tuple[Tables, Tables]) -> dict[str, NDArray[Any]]:
+    """The tables of both players by the names that they have in checkpoints."""
+    names = ("regret", "regret_scale", "average", "average_scale", "prediction")
+    return {f"{name}_{player}": getattr(tables, name) for player, tables in enumerate(players) for name in names}

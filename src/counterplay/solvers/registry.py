@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from counterplay.errors import SolverError
+from counterplay.errors import SolverError, StrategyError
 from counterplay.forms import GameLike
 from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
 from counterplay.poker.buckets.board_sampler import MOST_BOARDS, count_boards
@@ -23,6 +23,7 @@ from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.suggestions import did_you_mean, find_name
 from counterplay.solvers.checkpoint_header import CheckpointHeader
 from counterplay.solvers.solver import Solver
+from counterplay.solvers.streamed.run_folder import checkpoint_files
 from counterplay.storage import read_container
 
 DEFAULT_ALGORITHM = {"history": "cfr+", "public": "cfr+", "buckets": "pure-cfr", "states": "external-sampling"}
@@ -42,7 +43,8 @@ class Algorithm:
     * ``seeded``: it makes random choices, from the setting ``seed``
     * ``one_sided``: it finishes with a maxmin strategy of one player, the setting ``player``, of a two-player zero-sum
       game with any recall but absent-mindedness; the other player's strategy is a best response
-    * ``instead``: solvers that its settings, or the size of the game, choose in place of those of ``forms``
+    * ``instead``: solvers that its settings, the size of the game, or tables on disk choose in place of those of
+      ``forms``
     """
 
     summary: str
@@ -74,7 +76,7 @@ def _on_histories(summary: str, kind: str, **traits: Any) -> Algorithm:
 
 def _full_width(summary: str) -> Algorithm:
     forms = {"history": "cfr", "public": "public", "buckets": "bucket-cfr"}
-    return Algorithm(summary, forms, instead=("bucket-pairs-cfr",))
+    return Algorithm(summary, forms, instead=("bucket-pairs-cfr", "streamed"))
 
 
 def _sampled(summary: str, **forms: str) -> Algorithm:
@@ -163,6 +165,7 @@ SOLVERS: dict[str, str] = {
     "cfr-ira": "ira:CfrIra",
     "fpira": "ira:Fpira",
     "public": "public_cfr:PublicSolver",
+    "streamed": "streamed.streamed_cfr:StreamedSolver",
 }
 """Module and class of each solver, by the kind of its checkpoints (``Solver.kind``)."""
 
@@ -309,7 +312,15 @@ def checkpoint_solver(path: str | os.PathLike[str]) -> type[Solver]:
 
 
 def checkpoint_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The header of a checkpoint: the solver, the game, the algorithm and its settings."""
-    header, _ = read_container(path, "checkpoint", verify=False)
-    check_header(path, header, CheckpointHeader)
-    return header
+    """The header of a checkpoint, or of the newest that can be read of a run in a folder: the solver, the game, the
+    algorithm and its settings.
+    """
+    for number, source in enumerate(places := checkpoint_files(path), 1):
+        try:
+            header, _ = read_container(source, "checkpoint", verify=False)
+            check_header(source, header, CheckpointHeader)
+            return header
+        except StrategyError:
+            if number == len(places):
+                raise
+    raise StrategyError(f"{os.fspath(path)} is a folder without a run")

@@ -49,6 +49,35 @@ FILES: Mapping[str, str] = {"profile": "strategy", "map": "abstraction map", "pl
 
 
 @dataclasses.dataclass(frozen=True)
+class DiskUse:
+    """The tables of a run that are on disk.
+
+    * ``folder``: where they are
+    * ``stored``: their bytes, compressed
+    * ``ratio``, ``float32_ratio``: how often they are as large in memory, and as float32
+    * ``read``, ``written``: bytes of files, since the run was started or resumed
+    * ``waited``: seconds in which nothing was computed because tables were not read yet
+    """
+
+    folder: str
+    stored: int
+    ratio: float
+    float32_ratio: float
+    read: int
+    written: int
+    waited: float
+
+    def rows(self) -> list[tuple[str, str]]:
+        """For the report."""
+        ratios = f"{self.ratio:.1f}:1, {self.float32_ratio:.1f}:1 of float32"
+        traffic = f"{format_bytes(self.read)} read, {format_bytes(self.written)} written"
+        return [
+            ("tables on disk", f"{format_bytes(self.stored)} in {self.folder}, {ratios}"),
+            ("disk", f"{traffic}, {self.waited:.1f} seconds waiting"),
+        ]
+
+
+@dataclasses.dataclass(frozen=True)
 class RunFacts:
     """What a report says about the game and the tables of a run.
 
@@ -63,6 +92,7 @@ class RunFacts:
     * ``tree_bytes``, ``table_bytes``: memory
     * ``words``: words of the map and all words, of an algorithm that makes its own abstraction
     * ``seed``, ``threads``: of the run
+    * ``disk``: the tables on disk, if they are there
     """
 
     title: str = ""
@@ -80,6 +110,7 @@ class RunFacts:
     words: tuple[int, int] | None = None
     seed: int = 0
     threads: int = 1
+    disk: DiskUse | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +130,7 @@ class SolveResult(Tabulated):
     game: str
     algorithm: str
     status: Status
-    profile: Any  # a strategy: tabular, of a public tree, or in buckets
+    profile: Any  # a strategy: tabular, of a public tree, or in buckets; None where it does not fit into memory
     measurement: Measurement
     iterations: int
     seconds: float
@@ -195,6 +226,7 @@ class SolveResult(Tabulated):
             "nodes": self.nodes,
             "nodes_per_second": self.nodes_per_second,
             "memory_bytes": {"tree": facts.tree_bytes, "solver": facts.table_bytes},
+            "disk": None if facts.disk is None else dataclasses.asdict(facts.disk),
             **self._abstraction_keys(),
             **self.details,
             **{key: None if self.files.get(key) is None else str(self.files[key]) for key in FILES if key != "plot"},
@@ -231,6 +263,7 @@ class SolveResult(Tabulated):
             ("information sets", f"{self.information_sets:,}{' seen' if self.form == 'states' else ''}"),
             ("seconds", f"{self.seconds:.2f}, {self.cpu_seconds:.2f} of CPU"),
             ("memory", f"{format_bytes(facts.tree_bytes)} tree, {format_bytes(facts.table_bytes)} tables"),
+            *(() if facts.disk is None else facts.disk.rows()),
         ]
         if facts.locked:
             rows.append(("locked", f"{', '.join(map(repr, facts.locked))}; best responses respect it"))

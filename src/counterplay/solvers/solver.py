@@ -30,7 +30,7 @@ from counterplay.runtime.header_checks import check_header
 from counterplay.runtime.memory import check_memory
 from counterplay.runtime.pacing import CHECK_RATIO, PacedSteps, Until, next_check
 from counterplay.runtime.progress import Curve, Progress, ProgressCallback
-from counterplay.solvers.checkpoint_header import CheckpointHeader
+from counterplay.solvers.checkpoint_header import CheckpointHeader, header_of
 from counterplay.solvers.result import RunFacts, SolveResult, Status
 from counterplay.solvers.settings import Settings, preset
 from counterplay.storage import read_container, write_container
@@ -224,6 +224,13 @@ class Solver(ABC):
         """Bounds on the value that the solver computes, for progress reports; None if there are none."""
         return None
 
+    def progress_detail(self) -> str:
+        """What progress says besides the numbers; empty for nothing."""
+        return ""
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of what is held outside of memory; the solver is not advanced any more."""
+
     def details(self) -> dict[str, Any]:
         """Further figures for reports, by their keys in JSON."""
         return {}
@@ -252,6 +259,10 @@ class Solver(ABC):
         """That profile, with its provenance; ``kind`` as for ``strategy``, where there is a choice."""
         chosen = self.strategy() if kind is None else self.strategy(kind)
         return TabularStrategy.from_tree(self.tree, chosen, self.provenance(kind))
+
+    def final_profile(self) -> Any:
+        """The profile of a result."""
+        return self.profile()
 
     def provenance(self, kind: str | None = None) -> Provenance:
         """The origin of a profile."""
@@ -315,18 +326,7 @@ class Solver(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint from which ``resume`` continues to the same bits."""
-        header = {
-            "solver": self.kind,
-            **self.identity(),
-            "algorithm": self.algorithm,
-            "config": dataclasses.asdict(self.config),
-            "iterations": self.iterations,
-            "seconds": self.seconds,
-            "cpu_seconds": self.cpu_seconds,
-            "curve": [dataclasses.astuple(point) for point in self.curve],
-            "state": self.state(),
-        }
-        write_container(path, "checkpoint", header, self.tables())
+        write_container(path, "checkpoint", header_of(self), self.tables())
 
     @classmethod
     def open_game(cls, game: Any, memory_limit: int | None) -> Any:
@@ -439,7 +439,7 @@ class Solver(ABC):
                     self.curve.append(self._progress(last.exploitability, self.iterations))
                     self.seconds, self.cpu_seconds = time.perf_counter() - clock, time.process_time() - cpu_clock
                 if callback is not None:
-                    callback(self._progress(last.exploitability, self._measured))
+                    callback(self._progress(last.exploitability, self._measured, self.progress_detail()))
         except KeyboardInterrupt:
             pass
         finally:
@@ -471,11 +471,10 @@ class Solver(ABC):
             return "iterations"
         return "seconds" if self._out_of_time(until) else None
 
-    def _progress(self, exploitability: float, measured_at: int) -> Progress:
-        lower, upper = self.value_bounds or (None, None)
-        return Progress(
-            self.iterations, self.seconds, self.cpu_seconds, exploitability, measured_at, self.nodes, lower, upper
-        )
+    def _progress(self, exploitability: float, measured_at: int, detail: str = "") -> Progress:
+        spent, bounds = (self.seconds, self.cpu_seconds), self.value_bounds or (None, None)
+        now = Progress(self.iterations, *spent, exploitability, measured_at, self.nodes, *bounds)
+        return dataclasses.replace(now, detail=detail)
 
     def result(self, status: Status) -> SolveResult:
         """The strategy so far, measured."""
@@ -483,7 +482,7 @@ class Solver(ABC):
             game=self.name,
             algorithm=self.algorithm,
             status=status,
-            profile=self.profile(),
+            profile=self.final_profile(),
             measurement=self.measure(),
             iterations=self.iterations,
             seconds=self.seconds,

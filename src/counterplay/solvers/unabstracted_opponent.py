@@ -23,11 +23,10 @@ from counterplay.poker.buckets.asymmetric_game import NONE, AsymmetricGame
 from counterplay.poker.buckets.bucket_game import BucketGame
 from counterplay.poker.poker_public_tree import count_public_tree
 from counterplay.solvers.bucket_cfr import cfr_table_bytes
-from counterplay.solvers.cfr import CFR_PRESETS, ROUNDING, CfrConfig, FullWidthSolver
+from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, FullWidthSolver
 from counterplay.solvers.cfr_br import CfrBrSolver
 from counterplay.solvers.cfr_br_settings import check_beside_buckets, real_game_bytes
-from counterplay.solvers.public_cfr import SINGLE_ROUNDING
-from counterplay.solvers.public_tree_tables import table_type
+from counterplay.solvers.public_tree_tables import rounding, table_type
 from counterplay.solvers.settings import Settings
 
 
@@ -56,7 +55,7 @@ class UnabstractedOpponentSolver(CfrBrSolver):
 
     def _allocate(self) -> None:
         self._open_real()
-        self._close = (ROUNDING if self._real.kind == np.float64 else SINGLE_ROUNDING) * self.real.scale
+        self._close = rounding(self.real, self._real.kind)
         self.opponents = self._regrets(1), self._regrets(0)
 
     def _regrets(self, player: int) -> Tables:

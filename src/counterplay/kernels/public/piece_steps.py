@@ -50,6 +50,7 @@ class NodeArrays(NamedTuple):
     num_children: Any
     base: Any
     block: Any
+    state: Any  # (N,) int64: as ``block`` in tables of the whole game, also where the tables hold a part of it
     reach_slot: Any
     piece_size: Any
     link_deal: Any
@@ -167,6 +168,24 @@ def any_above(vector: Any, first: Any, n: Any) -> bool:
 @inlined
 def hands_at(hands: HandArrays, deal: Any) -> Any:
     return np.uint64(hands.start[deal + 1] - hands.start[deal])
+
+
+@inlined
+def begin_walk(
+    tree: NodeArrays, own: HandArrays, opp: HandArrays, me: int, root: Any, deal: Any, own_reach: Any, opp_reach: Any,
+    scratch: Scratch,
+) -> None:  # fmt: skip
+    """The reaches of both players at the root of the piece in which a walk starts."""
+    own_n, opp_n = hands_at(own, deal), hands_at(opp, deal)
+    stride = np.uint64(scratch.stride)
+    own_at = np.uint64(tree.reach_slot[me, root]) * stride
+    opp_at = np.uint64(tree.reach_slot[1 - me, root]) * stride
+    for h in range(own_n):
+        scratch.reach[own_at + h] = own_reach[h]
+    for h in range(opp_n):
+        scratch.reach[opp_at + h] = opp_reach[h]
+    scratch.alive[0, 0, me] = any_above(scratch.reach, own_at, own_n)
+    scratch.alive[0, 0, 1 - me] = any_above(scratch.reach, opp_at, opp_n)
 
 
 @inlined
@@ -407,8 +426,8 @@ def go_backward(
         if kind == me and mode == UPDATE:
             entry = np.uint64(tree.base[node] + tree.num_children[node] * own.start[deal])
             r = reach_at + np.uint64(tree.reach_slot[me, node]) * stride
-            update_tables(tables, rule, locked[node], tree.block[node] + deal, entry, n, actions, reach, r, sigma,
-                        first, value, first, here, stride)  # fmt: skip
+            update_tables(tables, rule, locked[node], tree.block[node] + deal, tree.state[node] + deal, entry, n,
+                          actions, reach, r, sigma, first, value, first, here, stride)  # fmt: skip
 
 
 @inlined
@@ -429,3 +448,20 @@ def enter_piece(
         for h in range(n):
             reach[to + h] = reach[above + hands.parent[first + h]]
     return any_above(reach, to, n)
+
+
+@inlined
+def leave_deal(
+    tree: NodeArrays, own: HandArrays, before: Any, deal: Any, found: Any, child: Any, value: Any, above: Any
+) -> None:
+    """Add the values of our hands after a deal, ``found`` from ``child`` on, to those at the deal before it."""
+    first, upper = np.uint64(own.start[deal]), np.uint64(own.start[before])
+    weight = value.dtype.type(tree.deal_weight[deal])
+    if own.plain[deal]:
+        for h in range(hands_at(own, deal)):
+            value[above + own.parent[first + h]] += weight * found[child + h]
+        return
+    for h in range(hands_at(own, deal)):
+        up = np.uint64(own.parent[first + h])
+        part = np.float64(own.multiplicity[first + h]) / np.float64(own.multiplicity[upper + up])
+        value[above + up] += weight * value.dtype.type(part) * found[child + h]

@@ -24,11 +24,12 @@ from counterplay.kernels.public.piece_steps import (
     Rule,
     Scratch,
     Tables,
-    any_above,
+    begin_walk,
     enter_piece,
     go_backward,
     go_forward,
     hands_at,
+    leave_deal,
 )  # fmt: skip
 
 WHOLE, LINKS, REST = 0, 1, 2
@@ -71,15 +72,7 @@ def walk_public(
     stride = np.uint64(scratch.stride)
     level: Any = np.int64(0)  # a constant would be compiled for apart
     position[0, 0], position[0, 1], position[0, 2], position[0, 3] = root, root_deal, 0, 0
-    own_n, opp_n = hands_at(own, root_deal), hands_at(opp, root_deal)
-    own_at = np.uint64(tree.reach_slot[me, root]) * stride
-    opp_at = np.uint64(tree.reach_slot[1 - me, root]) * stride
-    for h in range(own_n):
-        scratch.reach[own_at + h] = own_reach[h]
-    for h in range(opp_n):
-        scratch.reach[opp_at + h] = opp_reach[h]
-    alive[0, 0, me] = any_above(scratch.reach, own_at, own_n)
-    alive[0, 0, 1 - me] = any_above(scratch.reach, opp_at, opp_n)
+    begin_walk(tree, own, opp, me, root, root_deal, own_reach, opp_reach, scratch)
     entered = True
     while True:
         at, deal, j, k = position[level, 0], position[level, 1], position[level, 2], position[level, 3]
@@ -166,17 +159,7 @@ def walk_public(
             for h in range(here_n):
                 value[above + h] = value[child + h]
         else:
-            first = np.uint64(own.start[deal])
-            before = np.uint64(own.start[position[level, 1]])
-            weight = value.dtype.type(tree.deal_weight[deal])
-            if own.plain[deal]:
-                for h in range(here_n):
-                    value[above + own.parent[first + h]] += weight * value[child + h]
-                continue
-            for h in range(here_n):
-                up = np.uint64(own.parent[first + h])
-                part = np.float64(own.multiplicity[first + h]) / np.float64(own.multiplicity[before + up])
-                value[above + up] += weight * value.dtype.type(part) * value[child + h]
+            leave_deal(tree, own, position[level, 1], deal, value, child, value, above)
 
 
 @kernel

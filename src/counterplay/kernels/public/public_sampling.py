@@ -199,8 +199,9 @@ def _backward(
             _learn_one(tables, rule, first, hands, np.uint64(own_at), actions, reach[r], sigma, child, value, child,
                        value[here], stride)  # fmt: skip
         else:
-            update_tables(tables, rule, np.bool_(False), tree.block[node] + deal, first, n, actions, reach, r, sigma,
-                          child, value, child, here, stride)  # fmt: skip
+            block = tree.block[node] + deal
+            update_tables(tables, rule, np.bool_(False), block, block, first, n, actions, reach, r, sigma, child, value,
+                          child, here, stride)  # fmt: skip
     return touched
 
 

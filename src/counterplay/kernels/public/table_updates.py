@@ -20,12 +20,14 @@ _LEAST = 1e-33
 
 @apart
 def _store_integers(
-    table: Any, scales: Any, block: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any, salt: int,
+    table: Any, scales: Any, block: int, state: int, first: Any, n: Any, actions: Any, new: Any, s: Any, stride: Any,
+    salt: int,
 ) -> None:  # fmt: skip
     """Write a block of a table of integers from the vectors that begin at ``s``.
 
     The block gets a scale of its own, so that the largest number fills the range; numbers are rounded up or down at
-    random with the right mean, because what is added in an iteration is often less than one unit.
+    random with the right mean, because what is added in an iteration is often less than one unit.  The random numbers
+    depend on the public state, ``state``, and not on where its block lies.
     """
     number = new.dtype.type
     least, most = number(0.0), number(0.0)
@@ -37,7 +39,7 @@ def _store_integers(
     largest = max(most, -least)
     scales[block] = largest / 32766.0 if largest > _LEAST else 1.0
     inverse = number(1.0 / np.float64(scales[block]))  # as it will be read
-    dice = (np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(block) * np.uint64(0xBF58476D1CE4E5B9))
+    dice = (np.uint64(salt) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(state) * np.uint64(0xBF58476D1CE4E5B9))
     unit = number(1.0 / 16777216.0)
     for a in range(actions):
         row, out = first + a * n, s + a * stride
@@ -50,8 +52,8 @@ def _store_integers(
 
 @inlined
 def update_tables(
-    tables: Tables, rule: Rule, locked: Any, block: Any, first: Any, n: Any, actions: Any, reach: Any, r: Any,
-    sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
+    tables: Tables, rule: Rule, locked: Any, block: Any, state: Any, first: Any, n: Any, actions: Any, reach: Any,
+    r: Any, sigma: Any, s: Any, value: Any, v: Any, here: Any, stride: Any,
 ) -> None:  # fmt: skip
     """Add an iteration's regrets and strategy; the vectors of the children in ``sigma`` and ``value`` are used up.
 
@@ -82,7 +84,8 @@ def update_tables(
                 row, play = first + a * n, s + a * stride
                 for h in range(n):
                     sigma[play + h] = number(tables.average[row + h]) * scale + share * reach[r + h] * sigma[play + h]
-            _store_integers(tables.average, tables.average_scale, block, first, n, actions, sigma, s, stride, rule.salt)
+            _store_integers(tables.average, tables.average_scale, block, state, first, n, actions, sigma, s, stride,
+                            rule.salt)  # fmt: skip
         else:
             for a in range(actions):
                 row, play = first + a * n, s + a * stride
@@ -109,4 +112,5 @@ def update_tables(
             for h in range(n):
                 tables.regret[row + h] = value[gain + h]
     if rule.quantised:
-        _store_integers(tables.regret, tables.regret_scale, block, first, n, actions, value, v, stride, rule.salt + 1)
+        _store_integers(tables.regret, tables.regret_scale, block, state, first, n, actions, value, v, stride,
+                        rule.salt + 1)  # fmt: skip
