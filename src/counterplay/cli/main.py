@@ -32,6 +32,7 @@ from counterplay.cli import (
     games,
     info,
     match,
+    plan,
     play,
     respond,
     show,
@@ -50,8 +51,8 @@ from counterplay.runtime.suggestions import did_you_mean, quoted
 from counterplay.trusted_code import trust, trusting
 
 VERBS = (
-    listing, games, algorithms, info, solve, stitch, compare, evaluate, abstract, build, experiment, dominated, draw,
-    show, equity, flops, respond, play, match, analyse, dealer, agent, tournament, warm,
+    listing, games, algorithms, info, plan, solve, stitch, compare, evaluate, abstract, build, experiment, dominated,
+    draw, show, equity, flops, respond, play, match, analyse, dealer, agent, tournament, warm,
 )  # fmt: skip
 """In the order of the help."""
 
@@ -69,7 +70,7 @@ MEANT = {
     "rnr": "respond", "dbr": "respond", "size": "info", "odds": "equity", "plot": "draw", "simulate": "match",
     "server": "dealer", "analyze": "analyse", "divat": "analyse", "aivat": "analyse", "significance": "analyse",
     "graft": "stitch solve", "combine": "stitch", "merge": "stitch", "expert": "stitch",
-    "benchmark": "compare", "compile": "warm", "precompile": "warm",
+    "benchmark": "compare", "predict": "plan", "estimate": "plan info", "compile": "warm", "precompile": "warm",
 }  # fmt: skip
 """The verb that somebody means who writes it so."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from counterplay.errors import SolverError
 from counterplay.forms import GameForms
 from counterplay.runs.options import RunOptions
-from counterplay.solvers.cfr import CFR_PRESETS, config_with
+from counterplay.solvers.cfr import CFR_PRESETS, CfrConfig, config_with
 from counterplay.solvers.public_tree_tables import SMALL
 from counterplay.solvers.solver import Solver
 
@@ -18,23 +18,31 @@ if TYPE_CHECKING:
 
 
 def streamed_solver(forms: GameForms, algorithm: str, settings: Mapping[str, Any], options: RunOptions) -> Solver:
-    """A solver on the public tree of a game, its tables in the folder of the options.
-
-    Tables of more than ``SMALL`` entries are 16-bit integers unless the settings say otherwise: they are half as large,
-    and compress better.
-    """
+    """A solver on the public tree of a game, its tables in the folder of the options."""
     from counterplay.solvers.streamed.streamed_cfr import StreamedSolver
 
     folder = options.tables_folder
     assert folder is not None
-    if algorithm not in CFR_PRESETS:
-        raise SolverError(f"tables on disk are for {', '.join(CFR_PRESETS)}; got {algorithm}")
     tree = forms.public()
-    small = {"storage": "int16"} if sum(tree.num_entries) > SMALL else {}
-    solver = StreamedSolver(tree, config_with(algorithm, {**small, **settings}), algorithm, options.memory_limit)
+    config = disk_config(sum(tree.num_entries), algorithm, settings)
+    solver = StreamedSolver(tree, config, algorithm, options.memory_limit)
     _check_out(solver, options)
     solver.attach(folder)
     return solver
+
+
+def disk_config(entries: int, algorithm: str, settings: Mapping[str, Any]) -> CfrConfig:
+    """The settings of an algorithm whose tables, of so many entries, are on disk.
+
+    Tables of more than ``SMALL`` entries are 16-bit integers unless the settings say otherwise: they are half as large,
+    and compress better.
+    """
+    if algorithm not in CFR_PRESETS:
+        raise SolverError(f"tables on disk are for {', '.join(CFR_PRESETS)}; got {algorithm}")
+    small = {"storage": "int16"} if entries > SMALL else {}
+    config = config_with(algorithm, {**small, **settings})
+    config.check_form("public")
+    return config
 
 
 def with_folder(solver: Solver, options: RunOptions) -> RunOptions:

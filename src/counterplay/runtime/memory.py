@@ -158,13 +158,16 @@ def check_memory(
         )
 
 
-def read_memory(amount: int | str | None) -> int | None:
-    """A number of bytes from text such as 500MiB; numbers, and None for no limit, stay as they are."""
+def read_memory(amount: int | str | None, what: str = "memory") -> int | None:
+    """A number of bytes from text such as 500MiB; numbers, and None for no limit, stay as they are.
+
+    ``what`` has so many bytes, for the message of an error.
+    """
     if not isinstance(amount, str):
         return amount
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([KMGT]?)(i?)B?\s*", amount, re.IGNORECASE)
     if match is None or not 0 < float(match.group(1)) < 1e30:
-        raise SolverError(f"memory is written like 500MiB or 2GiB; got {amount!r}")
+        raise SolverError(f"{what} is written like 500MiB or 2GiB; got {amount!r}")
     base = 1024 if match.group(3) else 1000
     power = " KMGT".index(match.group(2).upper() or " ")
     return int(float(match.group(1)) * base**power)

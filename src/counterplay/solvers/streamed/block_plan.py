@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,15 @@ BLOCK_ENTRIES = 4 << 20
 """Entries of both players in a block, at most, unless a single subgame has more."""
 
 Int64 = NDArray[np.int64]
+
+
+class BlockSizes(NamedTuple):
+    """How much there must be room for to walk any of some blocks."""
+
+    entries: int  # of a player
+    states: int  # public states in which a player acts
+    values: int  # hands of a player at all subgames of a block
+    subgames: int
 
 
 class BlockPlan:
@@ -80,6 +90,13 @@ class BlockPlan:
     def num_blocks(self) -> int:
         """Number of blocks B."""
         return len(self.first) - 1
+
+    @property
+    def largest(self) -> BlockSizes:
+        """The most that a block has of everything."""
+        values = max(int(np.diff(self.value_start(player)[self.first]).max()) for player in (0, 1))
+        subgames = int(np.diff(self.first).max())
+        return BlockSizes(int(self.entries.max()), int(self.states.max()), values, subgames)
 
     def block(self, number: int) -> slice:
         """The subgames of a block."""

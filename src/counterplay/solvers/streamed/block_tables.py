@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from counterplay.kernels.numba_internals import hold
 from counterplay.kernels.public.piece_steps import RESPONSE, UPDATE, VALUE, Rule, Tables
-from counterplay.solvers.streamed.block_plan import BlockPlan
+from counterplay.solvers.streamed.block_plan import BlockPlan, BlockSizes
 from counterplay.solvers.streamed.block_store import AVERAGE, KINDS, REGRET
 
 
@@ -78,7 +78,7 @@ class BlockTables:
 
     def __init__(self, plan: BlockPlan, types: TableTypes) -> None:
         self.plan, self.types = plan, types
-        entries, states = int(plan.entries.max()), int(plan.states.max())
+        entries, states, values, subgames = plan.largest
         few = entries if types.predictive else 0
         self._tables = {
             (False, "regret"): np.zeros(entries, types.kind), (True, "regret"): np.zeros(entries, types.kind),
@@ -87,17 +87,14 @@ class BlockTables:
         }  # fmt: skip
         scales = ((False, "regret_scale"), (True, "regret_scale"), (False, "average_scale"))
         self._tables |= {name: np.ones(states, np.float32) for name in scales}
-        widest = [np.diff(plan.value_start(player)[plan.first]).max() for player in (0, 1)]
-        self.values = np.zeros(max(widest), types.vectors)
-        self.entered = np.zeros(int(np.diff(plan.first).max()), np.bool_)
+        self.values, self.entered = np.zeros(values, types.vectors), np.zeros(subgames, np.bool_)
 
     @staticmethod
-    def memory_bytes(plan: BlockPlan, types: TableTypes) -> int:
+    def memory_bytes(largest: BlockSizes, types: TableTypes) -> int:
         """Bytes of all arrays."""
-        entries, states = int(plan.entries.max()), int(plan.states.max())
-        widest = max(int(np.diff(plan.value_start(player)[plan.first]).max()) for player in (0, 1))
-        size = entries * (types.entry_bytes + types.kind.itemsize + types.vectors.itemsize * types.predictive)
-        return size + 12 * states + widest * types.vectors.itemsize + int(np.diff(plan.first).max())
+        entry = types.entry_bytes + types.kind.itemsize + types.vectors.itemsize * types.predictive
+        values = largest.values * types.vectors.itemsize
+        return largest.entries * entry + 12 * largest.states + values + largest.subgames
 
     def stored(self, step: Pass, block: int, theirs: bool, kind: int) -> dict[str, NDArray[Any]]:
         """The tables of a file, by name, in the arrays of this block; what is only matched lies where regrets do."""

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from counterplay.evaluation.public_walks import PublicWalks, scratch_bytes, walk_scratch
+from counterplay.evaluation.public_walks import PublicWalks, walk_scratch
 from counterplay.kernels.public.piece_steps import UPDATE, Scratch
 from counterplay.kernels.public.subgame_walks import walk_subgames
 from counterplay.runtime.signals import uninterrupted
-from counterplay.solvers.streamed.block_plan import BlockPlan
+from counterplay.solvers.streamed.block_plan import BlockPlan, BlockSizes
 from counterplay.solvers.streamed.block_store import AVERAGE, REGRET, BlockFile, BlockStore, StoreCounts
 from counterplay.solvers.streamed.block_tables import BlockTables, Pass, TableTypes
 from counterplay.tree.public.public_tree import PublicTree
@@ -77,11 +77,10 @@ class BlockWorker:
         self._pools = self._start()
 
     @staticmethod
-    def memory_bytes(tree: PublicTree, plan: BlockPlan, types: TableTypes, threads: int) -> int:
-        """Bytes of what it will allocate."""
-        rooms = (threads + AHEAD) * BlockTables.memory_bytes(plan, types)
-        coding = 2 * threads * 3 * int(plan.entries.max()) * types.vectors.itemsize  # bytes in order, and their code
-        return rooms + coding + scratch_bytes(tree, threads, types.vectors)
+    def memory_bytes(largest: BlockSizes, types: TableTypes, threads: int) -> int:
+        """Bytes of what it will allocate, besides the vectors of walks."""
+        rooms = (threads + AHEAD) * BlockTables.memory_bytes(largest, types)
+        return rooms + 2 * threads * 3 * largest.entries * types.vectors.itemsize  # bytes in order, and their code
 
     def run(self, step: Pass, blocks: Sequence[int]) -> Generator[BlockResult]:
         """Walk some blocks; what is found in them, in their order.

@@ -86,7 +86,7 @@ class StreamedSolver(PublicTreeTables, FullWidthSolver):
     def _divide(self, block_entries: int) -> None:
         """Plan the blocks, check that they will fit, and make the first state."""
         tree, config = self.tree, self.config
-        self.plan, self.types = BlockPlan(tree, block_entries), _table_types(tree, config)
+        self.plan, self.types = BlockPlan(tree, block_entries), table_types(sum(tree.num_entries), config)
         needed = _bytes(self.plan, self.types, config.threads) + used_memory() * (self.memory_limit is not None)
         least = math.ceil(needed / 2**20 * 1.02)
         what, advice = f"{self.algorithm} on {tree.name} with tables on disk", f"the least is --memory-limit {least}MiB"
@@ -119,7 +119,9 @@ class StreamedSolver(PublicTreeTables, FullWidthSolver):
     def memory_bytes(cls, tree: PublicTree, config: CfrConfig | str | None = None) -> int:
         """Bytes of what is in memory: the tables of the trunk, those of some blocks, and the vectors of walks."""
         settings = cls.settings_of(config)
-        return _bytes(BlockPlan(tree, cls.block_entries), _table_types(tree, settings), settings.threads)
+        return _bytes(
+            BlockPlan(tree, cls.block_entries), table_types(sum(tree.num_entries), settings), settings.threads
+        )
 
     @property
     def table_bytes(self) -> int:
@@ -426,14 +428,14 @@ def _matched(tables: Tables, kind: int) -> tuple[NDArray[Any], NDArray[np.float3
     return tables.average, tables.average_scale
 
 
-def _table_types(tree: PublicTree, config: CfrConfig) -> TableTypes:
-    """What the tables of a run hold."""
-    kind = table_type(sum(tree.num_entries), config.storage)
+def table_types(entries: int, config: CfrConfig) -> TableTypes:
+    """What the tables of a run hold; ``entries`` of both players."""
+    kind = table_type(entries, config.storage)
     return TableTypes(kind, vector_type(kind), config.keeps_average, config.predictive)
 
 
 def _bytes(plan: BlockPlan, types: TableTypes, threads: int) -> int:
     """Bytes of what a run has in memory besides the tree: two states of the trunk, and the room for blocks."""
     trunk = 3 * (sum(plan.trunk.entries) * types.entry_bytes + 8 * sum(plan.trunk.blocks))
-    walks = scratch_bytes(plan.tree, 1, types.vectors)
-    return trunk + walks + BlockWorker.memory_bytes(plan.tree, plan, types, threads)
+    walks = scratch_bytes(plan.tree, 1, types.vectors) + scratch_bytes(plan.tree, threads, types.vectors)
+    return trunk + walks + BlockWorker.memory_bytes(plan.largest, types, threads)

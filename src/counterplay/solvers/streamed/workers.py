@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -64,18 +64,28 @@ class LocalWorkers:
         That of the run.
     threads : int
         Blocks that are walked at once.
+    make_store : callable
+        Makes the store of a folder.
+
+    Attributes
+    ----------
+    blocks : sequence of int
+        Those that are walked: all, unless only a sample is to be measured.
     """
 
-    def __init__(self, tree: PublicTree, plan: BlockPlan, types: TableTypes, folder: Path, threads: int = 1) -> None:
-        self.store = BlockStore(folder / BLOCKS)
+    def __init__(
+        self, tree: PublicTree, plan: BlockPlan, types: TableTypes, folder: Path, threads: int = 1,
+        make_store: Callable[[Path], BlockStore] = BlockStore,
+    ) -> None:  # fmt: skip
+        self.store = make_store(folder / BLOCKS)
         self._worker = BlockWorker(tree, plan, types, self.store, threads)
-        self._all = range(plan.num_blocks)
+        self.blocks: Sequence[int] = range(plan.num_blocks)
         self.sync, self.retire, self.verify = self.store.sync, self.store.retire, self.store.verify
         self.stored = self.store.stored
 
     def run_pass(self, step: Pass) -> Generator[BlockResult]:
         """As ``BlockWorkers.run_pass``."""
-        return self._worker.run(step, self._all)
+        return self._worker.run(step, self.blocks)
 
     def fetch(self, file: BlockFile, table: NDArray[Any]) -> None:
         """As ``BlockWorkers.fetch``."""
