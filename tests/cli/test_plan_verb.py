@@ -19,12 +19,13 @@ RATES = Rates("a test", 1000, 3, 5e-9, 2e-9, 4e-9, 2e-9, 1.2, 1e9, 0.001, 1.0)
 
 @pytest.fixture(autouse=True)
 def measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rates that are known; measuring has tests of its own."""
+    """Rates that are known, for measuring has tests of its own, and the memory of a process that has just started."""
 
     def known(*_: Any) -> Rates:
         return RATES
 
     monkeypatch.setattr(solve_planning, "measure_rates", known)
+    monkeypatch.setattr(solve_planning, "used_memory", lambda: 150 << 20)
 
 
 def test_limit_holdem_beside_the_source(run: Run) -> None:
