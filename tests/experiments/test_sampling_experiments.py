@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import counterplay as cp
-from counterplay.errors import GameError, SolverError
+from counterplay.errors import CounterplayError, GameError, SolverError
 from counterplay.experiments import EXPERIMENTS, run_experiment
 from counterplay.experiments.average_strategy import COMPUTED, ENTRANTS
 from counterplay.experiments.sampling_parameters import entrants
@@ -186,8 +186,30 @@ def test_blank_visits_are_those_of_all_walks() -> None:
 @pytest.mark.slow
 def test_two_rounds_of_no_limit_holdem() -> None:
     """The first time minutes, for the features of hold'em."""
-    small = run_experiment("two-round-sampling", stack=8, nodes=1_000_000, seeds=2)
+    small = run_experiment("two-round-sampling", stacks="8", nodes=1_000_000, seeds=2)
     values = dict(zip(column(small, "algorithm"), column(small, "mbb/g"), strict=True))
     assert values["uniform play"] == 1103.61  # computed independently
     assert max(values["ES"], values["AS"]) < min(values["CS"], values["OS"])
     assert column(small, "relative to ES")[2] == 1.0
+
+
+def test_bluff_by_faces() -> None:
+    """Each row is the run of its algorithm alone, and uniform play is that of the game."""
+    small = run_experiment("bluff-faces", faces="2,3", nodes=3000, seeds=1)
+    assert [(row[0], row[2]) for row in small.rows][:2] == [(2, "CS"), (2, "ES")]
+    for faces in (2, 3):
+        tree = cp.compile_game(f"bluff(sides={faces})")
+        found = {row[2]: row for row in small.rows if row[0] == faces}
+        alone = race(tree, {"ES": ("external-sampling", {})}, Budget(nodes=3000, points=1), [0])
+        assert found["ES"][1] == tree.num_histories
+        assert found["ES"][3] == alone.final("ES")[0]
+        assert found["uniform play"][3] == pytest.approx(cp.exploitability(cp.TabularStrategy.uniform(tree), tree))
+        assert found["CS"][5] == pytest.approx(found["CS"][3] / found["ES"][3])
+    assert [name for name in small.curves if name.startswith("AS")] == ["AS", "AS, β = 1e3", "AS, β = 10, τ = 100"]
+    with pytest.raises(CounterplayError, match="got 'six'"):
+        run_experiment("bluff-faces", faces="six")
+
+
+def test_stacks_are_numbers() -> None:
+    with pytest.raises(CounterplayError, match="got 'all'"):
+        run_experiment("two-round-sampling", stacks="20,all")

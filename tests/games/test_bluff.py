@@ -342,6 +342,9 @@ def test_order_and_payoffs_of_the_rounds() -> None:
     assert (rounds[2, 1].game.lost, rounds[2, 1].game.won) == (-rounds[1, 1].value, 1.0)
     assert (rounds[2, 2].game.lost, rounds[2, 2].game.won) == (-rounds[2, 1].value, rounds[2, 1].value)
     assert all(one.exploitability <= 1e-3 for one in rounds.values())
+    assert [one.infosets for one in rounds.values()] == [
+        cp.compile_game(f"bluff({d1},{d2},2)").num_infosets for d1, d2 in rounds
+    ]
 
 
 def test_the_tree_of_bids_is_made_as_far_as_it_is_visited() -> None:

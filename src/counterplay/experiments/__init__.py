@@ -24,6 +24,7 @@ EXPERIMENTS = {
     "adaptive-agents": "agents that adapt, against opponents seen before and not (Johanson 2016, sections 8.2, 10.2.2)",
     "average-strategy": "average strategy sampling in Bluff (Gibson et al. 2012, figure 3; Gibson 2014, figure 5.6)",
     "bluff-chain": "the rounds of Bluff, the last one first (Johanson 2016, section 3.2.3; Lanctot et al. 2012)",
+    "bluff-faces": "average strategy sampling by the faces of the dice in Bluff (Gibson 2014, figure 5.6d)",
     "bluff-sampling": "chance sampling against public chance sampling in Bluff (Johanson 2016, figures 3.5, 3.6)",
     "bluff-memory": "Bluff when only the last bids are remembered (Lanctot et al. 2012, figure 1)",
     "competition-results": "the three-player events of 2010 to 2013, published (Gibson 2014, tables 8.1 to 8.4)",

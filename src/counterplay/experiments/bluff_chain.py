@@ -16,7 +16,7 @@ import dataclasses
 from counterplay.experiments.shared.experiment import Cell, Experiment, keeping_rows
 from counterplay.games.bluff import Bluff
 from counterplay.runs import solve
-from counterplay.strategy.tabular import TabularStrategy
+from counterplay.strategy.strategy import Strategy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,11 +28,12 @@ class SolvedRound:
     game: Bluff
     value: float
     exploitability: float
-    profile: TabularStrategy
+    profile: Strategy
+    infosets: int
 
 
 def solve_rounds(
-    d1: int, d2: int, sides: int = 6, *, exploitability: float = 1e-3, algorithm: str = "cfr+"
+    d1: int, d2: int, sides: int = 6, *, exploitability: float = 1e-3, algorithm: str = "cfr+", threads: int = 1
 ) -> dict[tuple[int, int], SolvedRound]:
     """Solve every round that can occur from ``d1`` dice against ``d2``, small ones first.
 
@@ -46,6 +47,8 @@ def solve_rounds(
         Each round is solved until it is no more exploitable than this.
     algorithm : str
         One of ``counterplay.ALGORITHMS``.
+    threads : int
+        Threads on public trees.
 
     Returns
     -------
@@ -62,10 +65,12 @@ def solve_rounds(
             won = value(opener, other - 1)
             lost = -value(other, opener - 1)
             game = Bluff(opener, other, sides, lost=lost, won=won)
-            result = solve(game, algorithm, exploitability=exploitability)
+            result = solve(game, algorithm, exploitability=exploitability, representation="public", threads=threads)
             if result.status == "interrupted":
                 raise KeyboardInterrupt
-            solved[opener, other] = SolvedRound(game, result.value[0], result.exploitability, result.profile)
+            solved[opener, other] = SolvedRound(
+                game, result.value[0], result.exploitability, result.profile, result.information_sets
+            )
         return solved[opener, other].value
 
     with keeping_rows():
@@ -73,17 +78,37 @@ def solve_rounds(
     return solved
 
 
-def run(quick: bool = False, dice: int = 2, sides: int = 6, exploitability: float = 1e-3) -> Experiment:
-    """Solve all rounds from a number of dice each; ``quick`` uses dice of three faces."""
-    solved = solve_rounds(dice, dice, 3 if quick else sides, exploitability=exploitability)
+COMPUTED = {(1, 1): -7 / 258, (2, 1): 0.61652}
+"""Values of rounds with six faces by the dice of the opener and of the other player, computed independently."""
+
+
+def run(
+    quick: bool = False, dice: int = 2, sides: int = 6, exploitability: float = 1e-3, threads: int = 1
+) -> Experiment:
+    """Solve all rounds from a number of dice each.
+
+    Parameters
+    ----------
+    quick : bool
+        Dice of three faces.
+    dice, sides : int
+        Dice of each player, and faces of a die; two dice with six faces each take 8 GB.
+    exploitability : float
+        Each round is solved until it is no more exploitable than this.
+    threads : int
+        Threads of CFR+.
+    """
+    faces = 3 if quick else sides
+    solved = solve_rounds(dice, dice, faces, exploitability=exploitability, threads=threads)
     rows: list[tuple[Cell, ...]] = [
-        (f"{opener} against {other}", one.game.lost, one.game.won, round(one.value, 6), one.exploitability)
+        (f"{opener} against {other}", one.infosets, one.game.lost, one.game.won,
+         COMPUTED.get((opener, other)) if faces == 6 else None, round(one.value, 6), one.exploitability)
         for (opener, other), one in solved.items()
-    ]
+    ]  # fmt: skip
     return Experiment(
         title="Rounds of Bluff, each played for the values of those that may follow",
         source="Johanson 2016, section 3.2.3; Lanctot et al. 2012, section 6",
-        columns=("dice", "lost", "won", "value", "exploitability"),
+        columns=("dice", "information sets", "lost", "won", "computed independently", "value", "exploitability"),
         rows=tuple(rows),
         notes=("The value is to the player who opens the round; 1 is the game won and -1 the game lost.",),
     )
