@@ -17,6 +17,7 @@ from counterplay.solvers.maxmin import MaxminConfig, MaxminProblem, MaxminSolver
 from counterplay.solvers.maxmin.branching import BranchAndBound, Digits, intervals, iteration_bound
 from counterplay.solvers.maxmin.maxmin_programs import bilinear_program, digit_program
 from counterplay.solvers.maxmin.oracles import OracleBranchAndBound
+from counterplay.solvers.maxmin.pending_states import PendingStates
 from counterplay.solvers.maxmin.reconstruct import reconstruct
 from counterplay.solvers.maxmin.relaxation import Relaxation
 from counterplay.tree.recall.recall_class import split_to_a_loss
@@ -289,6 +290,70 @@ def test_digits() -> None:
     assert one.open(3) == Digits(3, 37, 0, 9)
     assert one.open(3).interval == one.interval
     assert whole.open(1) is whole
+
+
+def test_digits_around_a_probability() -> None:
+    """The digit of the solution with another decimal, within the digits that are left (algorithm 1, third child)."""
+    assert Digits().around(0.724, 3) == Digits(2, 7)
+    assert Digits(1, 0, 0, 4).around(0.724, 3) == Digits(2, 4)
+    assert Digits(2, 7, 3, 9).around(0.724, 3) == Digits(3, 73)
+    assert Digits(2, 7).around(0.724, 3) == Digits(3, 72)
+    assert Digits(2, 9).around(1.0, 3) == Digits(3, 99)  # one is 0.99 and the rest
+    assert Digits(3, 72).around(0.724, 3) is None
+
+
+@pytest.mark.parametrize(("method", "oracle"), [
+    ("irabnb", "multipliers"), ("doirabnb", "multipliers"), ("doirabnb", "pending")
+])  # fmt: skip
+@pytest.mark.parametrize(("name", "player"), VALUES, ids=lambda part: str(part))
+def test_the_thesis_children_and_oracle_lead_to_the_same_values(
+    name: str, player: int, method: str, oracle: str
+) -> None:  # fmt: skip
+    """Algorithms 1 and 2 as printed: with the third child, and with pending states."""
+    if name == "toy_refinement" and method == "doirabnb":
+        player = 1
+    result = cp.solve(name, "maxmin", player=player, method=method, oracle=oracle, third_child=True, epsilon=1e-4)
+    assert result.status == "solved"
+    gap = 1e-4 * MaxminProblem(cp.compile_game(name), player - 1).scale
+    assert result.details["lower_bound"] == pytest.approx(VALUES[name, player], abs=gap)
+
+
+def test_pending_states_add_more_than_multipliers() -> None:
+    """Every sequence that might gain: in example 4.4.1 both of b's, which are never best responses; and in random
+    games nearly always more of the maximiser's sequences, and as many of the minimiser's.
+    """
+    found = {}
+    for oracle in ("multipliers", "pending"):
+        shares = []
+        for seed in range(6):
+            tree = random_game(seed, merge=0.6)
+            result = cp.solve(tree, "maxmin", method="doirabnb", oracle=oracle, epsilon=1e-3)
+            allowed = result.details["restricted_sequences"]
+            shares.append([allowed[player] / tree.sequences.sequences_of(player) for player in range(2)])
+        found[oracle] = np.mean(shares, axis=0)
+    assert found["pending"][0] > 1.2 * found["multipliers"][0]
+    assert found["pending"][1] == pytest.approx(found["multipliers"][1], abs=0.05)
+
+
+def test_pending_states_by_hand() -> None:
+    """Example 4.4.1 with the restricted game of first actions: b and e, worth -1, enter against x, where c1 gets 2 and
+    the other response, y, -2 (equation 4.19 and the inequality below it).
+    """
+    problem = problem_of("toy_never_best_response")
+    tree, form = problem.tree, problem.form
+    states = PendingStates(problem)
+    allowed = np.zeros(form.num_sequences, bool)
+    allowed[form.sequence_start[:2]] = True
+    both = np.ones(form.num_sequences, bool)
+    entered = states.gaining(both, allowed, default_of(tree))
+    root = int(form.sequence_start[0])
+    first = np.flatnonzero((form.decision_parent == root) & (np.arange(form.num_decisions) < form.decision_start[1]))
+    after = [int(form.decision_first[point]) + a for point in first for a in range(int(form.decision_actions[point]))]
+    at_root = int(tree.infoset[0])
+    labels = dict(zip(tree.actions_of(at_root), after[: len(tree.actions_of(at_root))], strict=True))
+    assert {label for label, sequence in labels.items() if entered[sequence]} == {"a1", "a2", "b"}
+    everything = np.ones(form.num_sequences, bool)
+    assert not states.gaining(both, everything, default_of(tree)).any()
 
 
 def test_intervals_of_a_set_agree() -> None:

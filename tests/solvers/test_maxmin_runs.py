@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import counterplay as cp
 from counterplay.analysis.existence import equilibrium_exists
+from counterplay.errors import CounterplayError
 from counterplay.experiments import run_experiment
+from counterplay.experiments.maxmin_shares import instance, restricted_shares
 from counterplay.solvers import make_solver, resume_solver
 from counterplay.solvers.maxmin import MaxminProblem
 from counterplay.tree.history.repartition import perfect_recall_refinement
@@ -107,19 +110,25 @@ def test_refusals() -> None:
     for setting, why in (
         ({"player": 3}, "player must be one of 1, 2; got 3"), ({"method": "cplex"}, "method must be one of auto, base"),
         ({"epsilon": 0}, "epsilon must be a number, at least 1e-08 and below 1; got 0"),
+        ({"method": "base", "third_child": True}, "third_child is for irabnb and doirabnb"),
+        ({"method": "irabnb", "oracle": "pending"}, "oracle is for doirabnb; irabnb has the whole game"),
         ({"digits": 3}, "has no setting 'digits'"),
     ):  # fmt: skip
         with pytest.raises(cp.SolverError, match=why):
             make_solver("kuhn", "maxmin", **setting)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "as printed"])
 def test_runs_go_on_from_checkpoints(method: str, tmp_path: Path) -> None:
+    """``as printed``: DOIRABnB with the third child and pending states."""
     tree = cp.compile_game("toy_irrational") if method == "base" else random_game(3, merge=0.9)
     player, nodes = (2, 2) if method == "base" else (1, 12)
-    straight = make_solver(tree, "maxmin", method=method, player=player, epsilon=1e-4)
+    settings: dict[str, Any] = {"method": method}
+    if method == "as printed":
+        settings = {"method": "doirabnb", "third_child": True, "oracle": "pending"}
+    straight = make_solver(tree, "maxmin", player=player, epsilon=1e-4, **settings)
     straight.step(2 * nodes)
-    broken = make_solver(tree, "maxmin", method=method, player=player, epsilon=1e-4)
+    broken = make_solver(tree, "maxmin", player=player, epsilon=1e-4, **settings)
     broken.step(nodes)
     path = tmp_path / "run.checkpoint"
     broken.save(path)
@@ -184,3 +193,26 @@ def test_forgetting_loses_nothing_in_the_experiment() -> None:
         assert [bound for pair in bounds.values() for bound in pair] == pytest.approx(
             [value] * sum(map(len, bounds.values())), abs=1e-4
         )
+
+
+def test_an_instance_of_the_size_of_the_thesis() -> None:
+    """Branching factor 4, depth 6, about 3,000 nodes: within three published standard errors by the thesis' oracle."""
+    tree = instance(4, 0.3, 6, 0, independent=True)
+    assert 2_000 < tree.num_histories < 5_000
+    shares = {}
+    for oracle in ("multipliers", "pending"):
+        result = cp.solve(tree, "maxmin", method="doirabnb", oracle=oracle)
+        assert result.status == "solved"
+        shares[oracle] = restricted_shares(tree, result)
+    assert shares["pending"] == pytest.approx([62.5, 17.5], abs=3 * 3.1)  # published means, a single game of ours
+    assert shares["multipliers"][0] < shares["pending"][0]
+
+
+def test_rows_and_depth_of_shares_are_options() -> None:
+    found = run_experiment(
+        "maxmin-shares", scale="quick", instances=1, seconds=2.0, depth=3, branching=4, merge=0.3, oracle="pending"
+    )
+    assert [row[:3] for row in found.rows] == [(4, 0.3, "walk"), (4, 0.3, "independent")]
+    assert "here: pending." in found.notes[-1]
+    with pytest.raises(CounterplayError, match="branching factors 3, 4"):
+        run_experiment("maxmin-shares", scale="quick", branching=5)

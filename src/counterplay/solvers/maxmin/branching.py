@@ -7,7 +7,8 @@ its solution from below.  The node with the highest upper bound is expanded, and
 Departures.  The thesis splits digits lb ..  ub at m = (lb + ub) // 2 into lb ..  m and m ..  ub, which overlap and need
 not get smaller; here they are lb ..  m and m+1 ..  ub, which still cover the interval, since what is beyond digit m
 reaches up to m + 1.  A single digit is split at its next decimal at once.  The thesis' third child, the digit of the
-solution with one more decimal, lies within one of the other two and only finds lower bounds earlier; it is left out.
+solution with one more decimal, lies within one of the other two and only finds lower bounds earlier; it is made with
+``third_child``, unless the same node waits already.
 Intervals of a set are made consistent with each other (x(a) <= 1 - Σ lo of the others), which costs nothing and
 tightens the envelopes.
 """
@@ -19,7 +20,7 @@ import heapq
 import math
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,13 @@ class Digits:
             return self
         return None if self.position >= most else Digits(self.position + 1, 10 * self.prefix + self.low)
 
+    def around(self, probability: float, most: int) -> Digits | None:
+        """The digit of a probability, or the nearest one left, with another decimal; None if there is none."""
+        if self.position >= most:
+            return None
+        digit = math.floor(probability * 10**self.position + ROUNDING) - 10 * self.prefix
+        return Digits(self.position + 1, 10 * self.prefix + min(max(digit, self.low), self.high))
+
     def halves(self) -> tuple[Digits, Digits]:
         """The lower and the upper half."""
         middle = (self.low + self.high) // 2
@@ -74,6 +82,7 @@ class Node:
     * ``upper``, ``lower``: an upper bound on the value of its strategies, and the guarantee of the one from its
       solution; in chips
     * ``branch``: the place to split; -1 if nothing can be split
+    * ``probability``: of that place in its solution
     * ``version``: the size of the restricted game in which it was evaluated
     """
 
@@ -81,18 +90,27 @@ class Node:
     upper: float
     lower: float
     branch: int
+    probability: float = 0.0
     version: int = 0
 
     def as_list(self) -> list[Any]:
         """The node for a checkpoint."""
         known = [[place, *dataclasses.astuple(digits)] for place, digits in self.digits.items()]
-        return [self.upper, self.lower, self.branch, self.version, known]
+        return [self.upper, self.lower, self.branch, self.probability, self.version, known]
 
     @classmethod
     def from_list(cls, values: list[Any]) -> Node:
         """The node of a checkpoint."""
-        upper, lower, branch, version, known = values
-        return cls({place: Digits(*rest) for place, *rest in known}, upper, lower, branch, version)
+        upper, lower, branch, probability, version, known = values
+        return cls({place: Digits(*rest) for place, *rest in known}, upper, lower, branch, probability, version)
+
+
+class Played(NamedTuple):
+    """The guarantee of the strategies from a solution, the blame of each place for the gap, its probability."""
+
+    value: float
+    blame: Float64
+    probability: Float64
 
 
 def intervals(problem: MaxminProblem, digits: dict[int, Digits]) -> tuple[Float64, Float64] | None:
@@ -187,10 +205,13 @@ class BoundedSearch:
 
 
 class BranchAndBound(BoundedSearch):
-    """IRABnB: the state of a search, advanced node by node."""
+    """IRABnB: the state of a search, advanced node by node; with the third child of the thesis or without."""
 
-    def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
+    def __init__(
+        self, problem: MaxminProblem, epsilon: float, fallback: Float64, third_child: bool = False
+    ) -> None:  # fmt: skip
         super().__init__(problem, epsilon, fallback)
+        self.third_child = third_child
         self.relaxation = self.make_relaxation()
         self.leaf_upper = -math.inf  # of nodes that cannot be split
         self.fringe: list[tuple[float, int, Node]] = []
@@ -236,11 +257,16 @@ class BranchAndBound(BoundedSearch):
 
     def expand(self, node: Node, deadline: float | None) -> list[Node] | None:
         """The children of a node, or None if the time ran out."""
-        known = node.digits.get(node.branch, Digits()).open(int(self.most[node.branch]))
+        most = int(self.most[node.branch])
+        known = node.digits.get(node.branch, Digits()).open(most)
         assert known is not None
+        parts = list(known.halves())
+        third = known.around(node.probability, most) if self.third_child else None
+        if third is not None and not self._waits(node.digits | {node.branch: third}):
+            parts.append(third)
         children = []
-        for half in known.halves():
-            child = self.evaluate(node.digits | {node.branch: half}, node.upper, deadline)
+        for part in parts:
+            child = self.evaluate(node.digits | {node.branch: part}, node.upper, deadline)
             if child is None:
                 if deadline is not None and time.perf_counter() >= deadline:
                     return None
@@ -260,15 +286,20 @@ class BranchAndBound(BoundedSearch):
             return None
         if solution is None:
             return None
-        lower, blame = self.play(solution)
-        return self.node(digits, min(upper, solution.value), lower, blame)
+        return self.node(digits, min(upper, solution.value), self.play(solution))
 
-    def node(self, digits: dict[int, Digits], upper: float, lower: float, blame: Float64, version: int = 0) -> Node:
+    def _waits(self, digits: dict[int, Digits]) -> bool:
+        """Whether a node with these restrictions is in the fringe."""
+        return any(node.digits == digits for _, _, node in self.fringe)
+
+    def node(self, digits: dict[int, Digits], upper: float, played: Played, version: int = 0) -> Node:
         """A node with its bounds, and the place that its children will differ in."""
-        return Node(digits, max(upper, lower), lower, self.select(digits, blame), version)
+        branch = self.select(digits, played.blame)
+        probability = float(played.probability[branch]) if branch >= 0 else 0.0
+        return Node(digits, max(upper, played.value), played.value, branch, probability, version)
 
-    def play(self, solution: RelaxedSolution) -> tuple[float, Float64]:
-        """The guarantees of the strategies from a solution, the better one kept; and the blame for the gap."""
+    def play(self, solution: RelaxedSolution) -> Played:
+        """Play the strategies from a solution, and keep the better one."""
         made = reconstruct(self.problem, solution.plan, self.fallback)
         candidates = [made.strategy]
         known = ~np.isnan(solution.probability)
@@ -278,7 +309,8 @@ class BranchAndBound(BoundedSearch):
             totals = np.add.reduceat(values, self.problem.place_start[:-1])[self.problem.place_set]
             other[self.problem.place_entry[known]] = (values / np.where(known, totals, 1.0))[known]
             candidates.append(other)
-        return max(map(self.keep_better, candidates)), made.blame
+        places = candidates[-1][self.problem.place_entry]
+        return Played(max(map(self.keep_better, candidates)), made.blame, places)
 
     def select(self, digits: dict[int, Digits], blame: Float64) -> int:
         """The place to split: the one with the most blame, or else the widest; -1 if none can be split."""
@@ -362,5 +394,7 @@ class BranchAndBound(BoundedSearch):
             check_limits("position", np.array(digits.position), 1, int(self.most[place]))
             check_limits("prefix", np.array(digits.prefix), 0, 10 ** (digits.position - 1) - 1)
             check_limits("digit", np.array([digits.low, digits.high]), 0, 9)
+        if not 0.0 <= node.probability <= 1.0:
+            raise ValueError(f"a node has the probability {node.probability!r}, which is not between 0 and 1")
         if node.digits.get(node.branch, Digits()).open(int(self.most[node.branch])) is None:
             raise ValueError(f"place {node.branch} of a node cannot be split")

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.errors import SolverError
 from counterplay.kernels.history.passes import forward_reach
 from counterplay.solvers.linear_program import LinearProgram
 from counterplay.solvers.maxmin.branching import BranchAndBound
@@ -37,11 +38,16 @@ class MaxminConfig(Settings):
     * ``method``: the refined mixed-integer program, branch and bound, or branch and bound on a growing restricted game;
       auto is the last one, or irabnb against an opponent without A-loss recall, which only base and irabnb support
     * ``epsilon``: the gap between the bounds at which the problem counts as solved, relative to the largest utility
+    * ``third_child``: irabnb and doirabnb make the third child of a node too, as in the thesis
+    * ``oracle``: which sequences of the maximiser doirabnb adds: those that multipliers select, or, as in the thesis,
+      all pending ones that might gain against some response of the minimiser
     """
 
     player: Literal[1, 2] = 1
     method: Literal["auto", "base", "irabnb", "doirabnb"] = "auto"
     epsilon: Annotated[float, Bounds(at_least=1e-8, below=1)] = 1e-4
+    third_child: bool = False
+    oracle: Literal["multipliers", "pending"] = "multipliers"
 
 
 class MaxminSolver(Solver):
@@ -71,10 +77,16 @@ class MaxminSolver(Solver):
         if method == "auto":
             method = "doirabnb" if self.problem.a_loss else "irabnb"
         gap = self.config.epsilon * self.problem.scale
+        third, pending = self.config.third_child, self.config.oracle == "pending"
+        if method == "base" and third:
+            raise SolverError("third_child is for irabnb and doirabnb; base has no nodes with children")
+        if method != "doirabnb" and pending:
+            raise SolverError(f"oracle is for doirabnb; {method} has the whole game from the start")
         if method == "base":
             return RefiningProgram(self.problem, gap, self.fallback)
-        kind = BranchAndBound if method == "irabnb" else OracleBranchAndBound
-        return kind(self.problem, gap, self.fallback)
+        if method == "irabnb":
+            return BranchAndBound(self.problem, gap, self.fallback, third)
+        return OracleBranchAndBound(self.problem, gap, self.fallback, third, pending)
 
     @classmethod
     def memory_bytes(cls, tree: GameTree, config: Any = None) -> int:

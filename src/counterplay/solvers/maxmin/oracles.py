@@ -9,8 +9,9 @@ extend the part until the node's relaxation is solved as on the whole game:
 * the maximiser responds to the minimiser's mixture y, which is extended by the default strategy.
 
 A plain best response of the maximiser is not enough (thesis, figure 4.4), since it ignores that products must hold.
-The thesis keeps a set of the minimiser's responses and adds every sequence that could gain against one of them.  Here
-the multipliers μ of the envelopes (``Relaxation``) do that, as in column generation: for any y and μ >= 0,
+The thesis keeps a set of the minimiser's responses and adds every sequence that could gain against one of them, as we
+do with ``pending`` (``pending_states``).  By default the multipliers μ of the envelopes (``Relaxation``) select, as in
+column generation: for any y and μ >= 0,
 
     max over plans r of the refinement and probabilities x in their intervals of  r' A y + Σ μ (envelopes' slack)
 
@@ -34,7 +35,8 @@ from counterplay.kernels.history.pruned_response import mark_wide_response
 from counterplay.lp.highs import InfeasibleError
 from counterplay.solvers.maxmin.branching import ROUNDING, BranchAndBound, Digits, Node, intervals
 from counterplay.solvers.maxmin.maxmin_problem import MaxminProblem
-from counterplay.solvers.maxmin.reconstruct import PLAYED
+from counterplay.solvers.maxmin.pending_states import PendingStates
+from counterplay.solvers.maxmin.reconstruct import PLAYED, reconstruct
 from counterplay.solvers.maxmin.relaxation import Relaxation, RelaxedSolution
 from counterplay.tree.sequence.decision_points import build_decision_pairs, optimistic_values
 from counterplay.tree.sequence.sequence_form import spans
@@ -52,14 +54,18 @@ class OracleBranchAndBound(BranchAndBound):
         If the minimiser has no A-loss recall.
     """
 
-    def __init__(self, problem: MaxminProblem, epsilon: float, fallback: Float64) -> None:
+    def __init__(
+        self, problem: MaxminProblem, epsilon: float, fallback: Float64, third_child: bool = False,
+        pending: bool = False,
+    ) -> None:  # fmt: skip
         if not problem.a_loss:
             raise GameError(
                 f"doirabnb needs an opponent with A-loss recall, which player {problem.other + 1} of "
                 f"{problem.tree.name} has not; use irabnb"
             )
         self.pairs = build_decision_pairs(problem.tree)
-        super().__init__(problem, epsilon, fallback)
+        super().__init__(problem, epsilon, fallback, third_child)
+        self._pending = PendingStates(problem) if pending else None
         self._levels = problem.levels_of(problem.other)
 
     def make_relaxation(self) -> Relaxation:
@@ -73,6 +79,8 @@ class OracleBranchAndBound(BranchAndBound):
             return None
         self.relaxation.set_intervals(*limits)
         lower = -math.inf
+        if self._pending is not None:
+            self._pending.start()
         while True:
             try:
                 solution = self.relaxation.solve(deadline)
@@ -82,11 +90,24 @@ class OracleBranchAndBound(BranchAndBound):
                 return None
             bound, wanted = self._maximise(solution)
             upper = min(upper, bound)
-            value, blame = self.play(solution)
-            lower = max(lower, value)
+            played = self.play(solution)
+            lower = max(lower, played.value)
             settled = upper <= self.lower + ROUNDING * self.problem.scale or upper - lower <= self.epsilon
-            if settled or not self.relaxation.allow(wanted | self._minimise(solution)):
-                return self.node(digits, upper, lower, blame, int(self.relaxation.allowed.sum()))
+            if settled or not self._grow(solution, wanted):
+                return self.node(digits, upper, played._replace(value=lower), int(self.relaxation.allowed.sum()))
+
+    def _grow(self, solution: RelaxedSolution, wanted: Bool) -> bool:
+        """Let the oracles extend the restricted game; whether it has grown.
+
+        With pending states they come first, as in the thesis, then the minimiser's response, and what the multipliers
+        select only when nothing else is left, so that the bound becomes that of the whole game.
+        """
+        relaxation = self.relaxation
+        if self._pending is None:
+            return relaxation.allow(wanted | self._minimise(solution)) > 0
+        made = reconstruct(self.problem, solution.plan, self.fallback)
+        gaining = self._pending.gaining(solution.tight, relaxation.allowed, made.strategy)
+        return any(relaxation.allow(more) for more in (gaining, self._minimise(solution), wanted))
 
     def _minimise(self, solution: RelaxedSolution) -> Bool:
         """The sequences of the minimiser's response to a plan, where the plan reaches.

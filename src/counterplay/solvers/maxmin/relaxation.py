@@ -48,12 +48,14 @@ class RelaxedSolution:
     * ``plan`` (S,) float64: the maximiser's plan and the minimiser's best mixture, by sequences
     * ``probability`` (places,) float64: the probabilities x; NaN where the program has none
     * ``envelope`` (T, 4) float64: the multipliers of the envelopes of the terms, in units of the sequence form
+    * ``tight`` (S,) bool: the minimiser's sequences that are best responses to the plan, by their rows (4.1h)
     """
 
     value: float
     plan: Float64
     probability: Float64
     envelope: Float64
+    tight: Bool
 
 
 class Relaxation(AllowedSequences):
@@ -277,6 +279,7 @@ class Relaxation(AllowedSequences):
         limits[:, 2], limits[:, 3] = -self.lower[place] * caps, self.upper[place] * caps
         ones = np.ones(len(sets))
         self._other_rows = (1 + len(self._decisions[player]), height)
+        self._response_rows = base.matrix
         self._live = LiveModel(
             LinearModel(
                 cost=np.concatenate((base.cost, np.zeros(len(places)))),
@@ -389,11 +392,14 @@ class Relaxation(AllowedSequences):
         own, theirs = self._sequences[problem.player], self._sequences[problem.other]
         plan = np.zeros(form.num_sequences)
         plan[own] = np.clip(found.primal[: len(own)], 0.0, 1.0)
+        tight = np.zeros(form.num_sequences, bool)
         if problem.a_loss:
             first, last = self._other_rows
             plan[theirs] = np.maximum(-found.dual[first:last], 0.0)
+            slack = self._response_rows[first:last] @ found.primal[: self._response_rows.shape[1]]
+            tight[theirs] = np.abs(slack) <= BROKEN
         probability = np.full(problem.places, np.nan)
         probability[self._places] = found.primal[self._place_column[self._places]]
         envelope = np.zeros((len(problem.term_place), 4))
         envelope[self._terms] = np.maximum(found.dual[self._envelope_row :] / problem.factor, 0.0).reshape(-1, 4)
-        return RelaxedSolution(found.value * problem.unit, plan, probability, envelope)
+        return RelaxedSolution(found.value * problem.unit, plan, probability, envelope, tight)
