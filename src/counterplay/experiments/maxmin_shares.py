@@ -19,9 +19,10 @@ at p = 0.3, means of ten games of depth 6 with independent utilities, at most 8 
     4           62.5 ± 3.1, 17.5 ± 2.2      37.2 ± 2.3, 12.5 ± 1.1      47.9 ± 3.1, 12.8 ± 1.2
 
 So at branching factor 4 the oracle explains 11 of the 25 points that the maximiser's share lacks, and the depth three
-more (34 and 10 at depth 5, the default, for the time).  When the minimiser's responses continue after all allowed sequences, reached or not, shares are 53.6 and
-23.0: nearer to one published number and further from the other.  The rest is unexplained; our generator of random games
-is not the author's, and two or three of the ten games were not solved in their time.
+more (34 and 10 at depth 5, the default, for the time).  When the minimiser's responses continue after all allowed
+sequences, reached or not, shares are 53.6 and 23.0: nearer to one published number and further from the other.  The
+rest is unexplained; our generator of random games is not the author's, and two or three of the ten games were not
+solved in their time.
 """
 
 from __future__ import annotations
