@@ -1,6 +1,6 @@
 """Bias and deviation of estimators of match results, on- and off-policy, with full and partial information.
 
-Johanson 2016, tables 7.1 to 7.4: hands of S2298 against PsOpti4 in limit hold'em, from which the winnings of S2298
+Johanson 2016, tables 7.1 and 7.3: hands of S2298 against PsOpti4 in limit hold'em, from which the winnings of S2298
 itself, of CFR8 and of Orange were estimated.  Those agents are not public; ours have the same roles, by the same five
 buckets.  An equilibrium plays against *Green*, and two others are evaluated, *Peach* and *Orange*; all three are
 tilted by 7 %.  Compare the order and the ratios, not the amounts.  The bias of an off-policy estimate is taken against
@@ -109,26 +109,17 @@ def run(
     """
     setting = SMALL if quick else Setting()
     total = (4_000 if quick else HANDS) if hands is None else hands
-    chunk = min(CHUNK, max(1, total // 2))
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     with temporary_folder(folder) as place:
         open_opponent(setting, place, threads)
         strategies_of(setting, place)
-        header = {"what": "match-estimators", "setting": repr(setting), "chunk": chunk}
-        path, count = place / f"estimators-{total}.parts", math.ceil(total / chunk)
-        jobs = JobList(header, count, (len(CASES), len(FULL), 3), path, path if path.exists() else None)
-        work = functools.partial(_part, setting, place, chunk)
-        with keeping_rows():
-            jobs.run_on(workers, work)
-        sums = jobs.found[jobs.done].sum(axis=0)
-        if jobs.done.any():
-            truth = {name: _truth(setting, place, name, REFERENCE * total) for name in EVALUATED}
-            unit = 1000.0 / float(open_match_game(setting.game).big_blind or 1.0)
-            rows, notes = _table(sums, truth, unit, quick)
+        sums = estimated(setting, place, total, workers)
+        if sums is not None:
+            rows, notes = _table(measured(sums, true_values(setting, place, total), setting), quick)
     return Experiment(
         title=f"Estimators of match results in {setting.game}, {setting.cards}, mbb/g",
-        source="Johanson 2016, tables 7.1 to 7.4",
+        source="Johanson 2016, tables 7.1 and 7.3",
         columns=("information", "evaluated", "estimator", "bias", "± 95 %", "sd", "RMSE of 1,000 hands",
                  "published bias", "published sd"),
         rows=tuple(rows),
@@ -157,26 +148,45 @@ def strategies_of(setting: Setting, folder: Path) -> dict[str, BucketStrategy]:
     return found  # type: ignore[return-value]
 
 
+def estimated(
+    setting: Setting, folder: Path, hands: int, workers: int = 1, observed: str = EVALUATED[0]
+) -> Float64 | None:
+    """Hands of an observed strategy, estimated: counts, sums and sums of squares by case and estimator, in chips.
+
+    The folder keeps what is finished.  None if the run was stopped before anything was.
+    """
+    chunk = min(CHUNK, max(1, hands // 2))
+    header: dict[str, object] = {"what": "match-estimators", "setting": repr(setting), "chunk": chunk}
+    name = f"estimators-{hands}"
+    if observed != EVALUATED[0]:
+        header["observed"], name = observed, f"estimators-{observed}-{hands}"
+    path, count = folder / f"{name}.parts", math.ceil(hands / chunk)
+    jobs = JobList(header, count, (len(CASES), len(FULL), 3), path, path if path.exists() else None)
+    with keeping_rows():
+        jobs.run_on(workers, functools.partial(_part, setting, folder, chunk, observed))
+    return jobs.found[jobs.done].sum(axis=0) if jobs.done.any() else None
+
+
 @functools.lru_cache(maxsize=1)
-def _made(setting: Setting, folder: Path) -> tuple[dict[str, BucketStrategy], dict[Case, EstimatorSet]]:
+def _made(setting: Setting, folder: Path, observed: str) -> tuple[dict[str, BucketStrategy], dict[Case, EstimatorSet]]:
     """The strategies, and the estimators of each case."""
     strategies = strategies_of(setting, folder)
-    rules, played = strategies["equilibrium"].abstract.definition, strategies["equilibrium"]
+    rules, played = strategies[observed].abstract.definition, strategies[observed]
     made = {}
     for case in CASES:
-        other = None if case.evaluated == "equilibrium" else strategies[case.evaluated]
+        other = None if case.evaluated == observed else strategies[case.evaluated]
         made[case] = EstimatorSet(rules, played, other, partial=case.information == "partial")
     return strategies, made
 
 
-def _part(setting: Setting, folder: Path, chunk: int, number: int) -> Float64:
+def _part(setting: Setting, folder: Path, chunk: int, observed: str, number: int) -> Float64:
     """Play and estimate some hands: (cases, estimators, 3) counts, sums and sums of squares, in chips."""
-    strategies, made = _made(setting, folder)
+    strategies, made = _made(setting, folder, observed)
     played = open_match_game(setting.game)
-    entries = make_entries([strategies["equilibrium"], strategies[OPPONENT]])
+    entries = make_entries([strategies[observed], strategies[OPPONENT]])
     recorder = MatchRecorder(played, entries, seatings := seatings_of(2))
     play_piece(played, entries, Seeds.of(7, number), 0, chunk // 2, seatings, recorder)
-    tree = strategies["equilibrium"].abstract.tree
+    tree = strategies[observed].abstract.tree
     hands = recorder.poker_hands(0, tree)
     seen = {"full": hands, "partial": [as_seen(tree, hand) for hand in hands]}
     found = np.zeros((len(CASES), len(FULL), 3))
@@ -188,20 +198,31 @@ def _part(setting: Setting, folder: Path, chunk: int, number: int) -> Float64:
     return found
 
 
-def _truth(setting: Setting, folder: Path, name: str, deals: int) -> tuple[float, float]:
-    """What a strategy wins from the opponent in duplicate matches, and half of the 95 % interval, in chips."""
-    strategies, _ = _made(setting, folder)
-    entries = make_entries([strategies[name], strategies[OPPONENT]])
-    tally = play_piece(open_match_game(setting.game), entries, Seeds.of(8), 0, deals)
-    return tally.estimate(0)
+def true_values(setting: Setting, folder: Path, hands: int) -> dict[str, tuple[float, float]]:
+    """What each strategy wins from the opponent in duplicate matches, and half of the 95 % interval, in chips."""
+    strategies, played = strategies_of(setting, folder), open_match_game(setting.game)
+    found = {}
+    for name in EVALUATED:
+        entries = make_entries([strategies[name], strategies[OPPONENT]])
+        found[name] = play_piece(played, entries, Seeds.of(8), 0, REFERENCE * hands).estimate(0)
+    return found
 
 
-def _table(
-    sums: Float64, truth: dict[str, tuple[float, float]], unit: float, quick: bool
-) -> tuple[list[tuple[Cell, ...]], list[str]]:
-    """The rows in mbb/g, and what the source says of them."""
-    rows: list[tuple[Cell, ...]] = []
-    spread: dict[tuple[Case, str], float] = {}
+class Measured(NamedTuple):
+    """An estimator in a case, mbb/g: its bias, half of the interval of it, its deviation, its error in a match."""
+
+    bias: float
+    half: float
+    deviation: float
+    error: float
+
+
+def measured(
+    sums: Float64, truth: dict[str, tuple[float, float]], setting: Setting
+) -> dict[tuple[Case, str], Measured]:
+    """The estimators of each case, from counts, sums and sums of squares."""
+    unit = 1000.0 / float(open_match_game(setting.game).big_blind or 1.0)
+    found = {}
     for row, case in enumerate(CASES):
         for column, one in enumerate(FULL):
             count, total, square = sums[row, column]
@@ -211,13 +232,20 @@ def _table(
             deviation = math.sqrt(max(square / count - mean**2, 0.0))
             half = math.hypot(Z_95 * deviation / math.sqrt(count), known[1])
             bias = mean - known[0]
-            shown = PUBLISHED.get((case.information, one.name))
-            there = (None, None) if shown is None else shown[EVALUATED.index(case.evaluated)]
             error = math.sqrt(bias**2 + deviation**2 / MATCH)
-            spread[case, one.name] = unit * deviation
-            ours = (unit * bias, unit * half, unit * deviation, unit * error)
-            rows.append((case.information, case.evaluated, one.name, *ours, *there))
-    return rows, list(_verdicts(spread)) if not quick else [*_verdicts(spread), "quick: two rounds and 18 cards"]
+            found[case, one.name] = Measured(unit * bias, unit * half, unit * deviation, unit * error)
+    return found
+
+
+def _table(found: dict[tuple[Case, str], Measured], quick: bool) -> tuple[list[tuple[Cell, ...]], list[str]]:
+    """The rows in mbb/g, and what the source says of them."""
+    rows: list[tuple[Cell, ...]] = []
+    for (case, name), one in found.items():
+        shown = PUBLISHED.get((case.information, name))
+        there = (None, None) if shown is None else shown[EVALUATED.index(case.evaluated)]
+        rows.append((case.information, case.evaluated, name, *one, *there))
+    said = list(_verdicts({key: one.deviation for key, one in found.items()}))
+    return rows, said if not quick else [*said, "quick: two rounds and 18 cards"]
 
 
 def _verdicts(spread: dict[tuple[Case, str], float]) -> list[str]:

@@ -74,6 +74,7 @@ EXPERIMENT_SCALES: dict[str, tuple[Scales, ...]] = {
     "current-profile": (Scales(1, 30),),
     "data-biased-responses": (Scales(1, 50, resumes=True),),
     "dominated-play": (Scales(1, 20),),
+    "estimator-ranges": (Scales(1, 900, {"hands": 100_000}, resumes=True),),
     "exploitability-by-size": (
         *(Scales(1, 60, when={"figures": figure}) for figure in ("figure2.3", "figure2.4", "figure4.10")),
         Scales(1, 480, FIFTEEN_CARDS),
