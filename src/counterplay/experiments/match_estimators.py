@@ -201,7 +201,7 @@ def _part(setting: Setting, folder: Path, chunk: int, observed: str, number: int
 def true_values(setting: Setting, folder: Path, hands: int) -> dict[str, tuple[float, float]]:
     """What each strategy wins from the opponent in duplicate matches, and half of the 95 % interval, in chips."""
     strategies, played = strategies_of(setting, folder), open_match_game(setting.game)
-    found = {}
+    found: dict[str, tuple[float, float]] = {}
     for name in EVALUATED:
         entries = make_entries([strategies[name], strategies[OPPONENT]])
         found[name] = play_piece(played, entries, Seeds.of(8), 0, REFERENCE * hands).estimate(0)
