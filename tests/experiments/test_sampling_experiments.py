@@ -151,6 +151,9 @@ def test_a_round_robin_of_three_players() -> None:
     assert small.rows[-1][1:5] == ("Pure CFR minus ES", None, None, "level")
     with pytest.raises(GameError, match="game for three players"):
         run_experiment("three-player-sampling", game="leduc_limit_2p")
+    for samplers, message in (("ES,PCS", "got 'PCS'"), ("ES", "two samplers or more"), ("ES,ES", "each once")):
+        with pytest.raises(SolverError, match=message):
+            run_experiment("three-player-sampling", game="kuhn_limit_3p", samplers=samplers)
     with pytest.raises(GameError, match="seconds must be above 0"):
         run_experiment("three-player-sampling", game="kuhn_limit_3p", seconds=0)
 
@@ -191,6 +194,25 @@ def test_two_rounds_of_no_limit_holdem() -> None:
     assert values["uniform play"] == 1103.61  # computed independently
     assert max(values["ES"], values["AS"]) < min(values["CS"], values["OS"])
     assert column(small, "relative to ES")[2] == 1.0
+
+
+def test_a_round_robin_of_more_samplers() -> None:
+    """All sit at as many tables; only AS, which samples by its average, keeps one."""
+    names = ("ES", "AS", "OS", "probing")
+    small = run_experiment(
+        "three-player-sampling", game="kuhn_limit_3p", cards="lossless", samplers=",".join(names), seconds=0.02, deals=4
+    )
+    runs = [row for row in small.rows if row[1] in names]
+    assert [row[1] for row in runs] == [*names] * 4
+    assert sum(row[5] for row in runs) == pytest.approx(0.0, abs=1e-6)
+    held = {row[1]: row[3] for row in runs}
+    assert held["AS"] > held["ES"] == held["OS"] > 0
+    assert [row[1:5] for row in small.rows[-3:]] == [
+        ("AS minus ES", None, None, "level"), ("OS minus ES", None, None, "less efficient"),
+        ("probing minus ES", None, None, "less efficient"),
+    ]  # fmt: skip
+    end = {row[1]: row[5] for row in runs[-4:]}
+    assert set(end) == set(names)
 
 
 def test_bluff_by_faces() -> None:

@@ -45,6 +45,14 @@ UntilText = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the strategy to this file.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the convergence curve into this file (.png, .svg).")]
 Checkpoint = Annotated[Path | None, typer.Option(help="Save the run into this file every minute and at the end.")]
+CheckpointTimes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="START[,FACTOR[,STEP]]",
+        help="With --checkpoint: keep one after START seconds of solving, and each next after FACTOR times as many "
+        "plus STEP, as RUN.ITERATIONS.checkpoint: 60 is every minute, 60,2 after 60, 120, 240 s.",
+    ),
+]
 Resume = Annotated[Path | None, typer.Option(help="Continue this checkpoint.")]
 ProfileKind = Annotated[
     str | None,

@@ -26,6 +26,7 @@ def command(
     out: o.Out = None,
     plot: o.Plot = None,
     checkpoint: o.Checkpoint = None,
+    checkpoint_times: o.CheckpointTimes = None,
     resume: o.Resume = None,
     profile: o.ProfileKind = None,
     settings: o.Settings = None,

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from counterplay.agents.match_game import open_match_game
 from counterplay.agents.matches import MatchResult, match
 from counterplay.agents.ranking import bankroll
-from counterplay.errors import GameError
+from counterplay.errors import GameError, SolverError
 from counterplay.experiments.shared.bucket_games import bucket_game, cards_of
 from counterplay.experiments.shared.experiment import Cell, Curves, Experiment, keeping_rows
 from counterplay.experiments.shared.paired_gains import paired_gain
@@ -27,8 +27,18 @@ from counterplay.solvers.bucket_mccfr import BucketSolver
 from counterplay.solvers.mccfr import mccfr_config
 from counterplay.strategy.bucket_strategy import BucketStrategy
 
-ENTRANTS = {"ES": "external-sampling", "Pure CFR": "pure-cfr"}
-"""The algorithms; both keep only regrets and play the current strategy."""
+ENTRANTS = {
+    "ES": "external-sampling", "Pure CFR": "pure-cfr", "AS": "average-strategy-sampling", "CS": "chance-sampling",
+    "OS": "outcome-sampling", "probing": "probing",
+}  # fmt: skip
+"""The algorithms of the figure but public chance sampling, which is for two players here.  All play the current
+strategy, and all but AS keep only regrets."""
+
+RACED = ("ES", "Pure CFR")
+"""Those that are raced unless others are named."""
+
+PUBLISHED = {"Pure CFR": "level", "AS": "level", **dict.fromkeys(("CS", "OS", "probing"), "less efficient")}
+"""Relative to ES; the text names the first two and ES as the most time-efficient."""
 
 CHECKPOINTS = 4
 """Checkpoints of each run: at its end, at half of it, and so on."""
@@ -37,8 +47,8 @@ Matches = Mapping[tuple[int, ...], MatchResult]
 
 
 def run(
-    quick: bool = False, game: str = "holdem_limit_3p", cards: str | None = None, seconds: float | None = None,
-    deals: int | None = None, seed: int = 0, threads: int = 1,
+    quick: bool = False, game: str = "holdem_limit_3p", cards: str | None = None, samplers: tuple[str, ...] = RACED,
+    seconds: float | None = None, deals: int | None = None, seed: int = 0, threads: int = 1,
 ) -> Experiment:  # fmt: skip
     """Solve, and play the round robin.
 
@@ -50,6 +60,8 @@ def run(
         A poker game of three players.
     cards : str, optional
         The buckets, as for ``counterplay abstract``; two in each round by default.
+    samplers : tuple of str
+        Two or more of ES, Pure CFR, AS, CS, OS and probing; with two there are 56 matches, with three 220.
     seconds, deals, seed : optional
         CPU seconds of each run, deals of each match, seed of both.
     threads : int
@@ -59,6 +71,11 @@ def run(
     deals = deals or (2_000 if quick else 20_000)
     if not seconds > 0.0:
         raise GameError(f"seconds must be above 0; got {seconds!r}")
+    for label in samplers:
+        if label not in ENTRANTS:
+            raise SolverError(f"samplers are {', '.join(ENTRANTS)}; got {label!r}")
+    if len(set(samplers)) < max(2, len(samplers)):
+        raise SolverError(f"name two samplers or more, each once; got {', '.join(samplers)}")
     rules = poker_definition(game)
     if rules.players != 3:
         raise GameError(f"the round robin needs a game for three players; {game} has {rules.players} players")
@@ -67,7 +84,8 @@ def run(
     times = [seconds / 2**later for later in range(CHECKPOINTS - 1, -1, -1)]
     agents: list[BucketStrategy] = []
     held = {}
-    for label, algorithm in ENTRANTS.items():
+    for label in samplers:
+        algorithm = ENTRANTS[label]
         solver = BucketSolver(abstract, mccfr_config(algorithm, {"profile": "last", "seed": seed}), algorithm)
         held[label] = solver.table_bytes
         solver.step(0)  # compiled before the clock starts
@@ -94,19 +112,22 @@ def _results(
     scores = {trio: [match.mbb(seat) for seat in range(3)] for trio, match in matches.items()}
     won = dict(bankroll(scores, range(len(agents))))
     rows: list[tuple[Cell, ...]] = []
-    curves: Curves = {label: ([], []) for label in ENTRANTS}
+    curves: Curves = {label: ([], []) for label in held}
     for number, spent in enumerate(times):
-        both = [number + CHECKPOINTS * place for place in range(len(ENTRANTS))]
-        if not any(set(both) <= set(trio) for trio in matches):
+        equal = {label: number + CHECKPOINTS * place for place, label in enumerate(held)}
+        pairs = itertools.combinations(equal.values(), 2)
+        if not all(any({*pair} <= set(trio) for trio in matches) for pair in pairs):
             continue  # interrupted before they met
-        for label, agent in zip(ENTRANTS, both, strict=True):
+        for label, agent in equal.items():
             iterations = agents[agent].provenance.iterations
             rows.append((spent, label, iterations, held[label], None, won[agent].mean, won[agent].half))
             curves[label][0].append(spent)
             curves[label][1].append(won[agent].mean)
-        gain = paired_gain(matches, both[1], both[0], 1000 / game.big_blind)
-        published = "level" if number == CHECKPOINTS - 1 else None
-        rows.append((spent, "Pure CFR minus ES", None, None, published, gain.mean, gain.half))
+        first, *others = equal
+        for label in others:
+            gain = paired_gain(matches, equal[label], equal[first], 1000 / game.big_blind)
+            published = PUBLISHED.get(label) if number == CHECKPOINTS - 1 and first == "ES" else None
+            rows.append((spent, f"{label} minus {first}", None, None, published, gain.mean, gain.half))
     return Experiment(
         title=f"Winnings in {game.name}, {game.num_infosets:,} information sets, round robin of {len(agents)} agents",
         source="Gibson 2014, figure 5.7c",

@@ -11,6 +11,7 @@ from typing import Any
 from counterplay.errors import SolverError
 from counterplay.evaluation.figures import read_exploitability
 from counterplay.forms import FORMS
+from counterplay.runs.checkpoint_times import CheckpointTimes
 from counterplay.runtime.memory import read_memory
 from counterplay.runtime.pacing import Until
 from counterplay.runtime.progress import ProgressCallback
@@ -53,6 +54,8 @@ class RunOptions:
         holds the checkpoint of the run.
     out, map_out, checkpoint : path, optional
         Files for the strategy, for the abstraction, and for the run (written every minute and at the end).
+    checkpoint_times : str, optional
+        When to keep checkpoints of their own besides, in seconds of solving: START, START,FACTOR or START,FACTOR,STEP.
     curve : bool
         Exploitability must be measured during the run, so states cannot be sampled instead.
     note : callable, optional
@@ -76,6 +79,7 @@ class RunOptions:
     out: str | os.PathLike[str] | None = None
     map_out: str | os.PathLike[str] | None = None
     checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_times: str | None = None
     curve: bool = False
     note: Callable[[str], None] | None = None
     opening: ProgressCallback | None = None
@@ -90,6 +94,10 @@ class RunOptions:
             raise SolverError(
                 f"{given} needs {missing}: part is what is solved, fix the strategy that is played elsewhere"
             )
+        if self.checkpoint_times is not None:
+            if self.checkpoint is None:
+                raise SolverError("checkpoint times need a checkpoint, whose name the files get; name one")
+            CheckpointTimes.read(self.checkpoint_times)
         if self.opponent_cards is not None:
             object.__setattr__(self, "opponent_cards", os.fspath(self.opponent_cards))
         if self.seed is not None:
@@ -105,6 +113,11 @@ class RunOptions:
             if not str(boards).isdigit() or int(boards) < 1:
                 raise SolverError(f"boards is all or a number of boards; got {boards!r}")
             object.__setattr__(self, "boards", int(boards))
+
+    @property
+    def times(self) -> CheckpointTimes | None:
+        """When checkpoints of their own are kept."""
+        return None if self.checkpoint_times is None else CheckpointTimes.read(self.checkpoint_times)
 
     @property
     def tables_folder(self) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import os
 import shlex
 import tempfile
@@ -17,6 +18,7 @@ from counterplay.errors import CounterplayError, StrategyError
 from counterplay.evaluation.measurement import Measurement
 from counterplay.forms import GameForms
 from counterplay.poker.cards import card_text
+from counterplay.runs.checkpoint_times import checkpoint_at
 from counterplay.runs.options import RunOptions
 from counterplay.runs.part_forms import PartForms
 from counterplay.runtime.memory import format_bytes
@@ -133,13 +135,18 @@ class Run:
         return forgotten or self.solver.abstraction()
 
     def watched(self, progress: ProgressCallback | None) -> ProgressCallback:
-        """A callback that passes progress on and saves the run every minute."""
+        """A callback that passes progress on, saves the run every minute, and keeps the checkpoints of a schedule."""
         last = time.monotonic()
+        times = self.options.times
+        due = math.inf if times is None else times.after(self.solver.seconds)
 
         def tick(now: Progress) -> None:
-            nonlocal last
+            nonlocal last, due
             if progress is not None:
                 progress(now)
+            if times is not None and self.options.checkpoint is not None and self.solver.seconds >= due:
+                self.keep(checkpoint_at(self.options.checkpoint, self.solver.iterations))
+                due = times.after(self.solver.seconds)
             if self.options.checkpoint is not None and time.monotonic() - last > CHECKPOINT_SECONDS:
                 try:
                     with uninterrupted():
