@@ -71,8 +71,7 @@ def command(
     cfr+ira and fpira abstract the game themselves, starting from --forget (by default initial).  --representation
     states samples a game of any size without compiling it, or measuring; public has a row for each public state and
     hand, where only chance is hidden, and with --tables disk:FOLDER need not fit into memory.  --cards has a row for
-    each betting decision and bucket of hands; --boards measures there.  --part and --fix solve a part of the betting:
-    counterplay solve leduc --part kk/b --fix base.strategy
+    each betting decision and bucket; --boards measures there.  --part solves a part: --part kk/b --fix base.strategy
 
     `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percent of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%
