@@ -21,6 +21,8 @@ from counterplay.poker.postflop.subgame import Subgame
 from counterplay.runs import FlopPlan, solve_flops
 from counterplay.runtime.jobs import JobList
 from counterplay.solvers import ALGORITHMS, make_solver
+from counterplay.solvers.streamed.block_store import REGRET, BlockFile
+from counterplay.storage import read_container
 from counterplay.strategy import PublicStrategy, Strategy, stitch
 from counterplay.strategy.trivial import TRIVIAL
 
@@ -144,6 +146,20 @@ def features(folder: Path) -> list[Sample]:
     return [{"path": str(path), "name": path.name, "recipe": RECIPE, "siblings": True} for path in files]
 
 
+def tables_on_disk(folder: Path) -> list[Sample]:
+    """The checkpoint of a run with tables on disk, and a block of them."""
+    run = folder / "disk"
+    cp.solve("leduc_limit_2p", tables=f"disk:{run}", storage="int16", iterations=4)
+    block = BlockFile(0, 0, REGRET, 4)
+    header, _ = read_container(run / "blocks" / block.name, "block")
+    one = {"path": str(run / "blocks" / block.name), "name": "a block of tables", "file": list(block)}
+    return [
+        {"path": str(run / "run.checkpoint"), "name": "tables on disk", "form": "public", "game": "leduc_limit_2p",
+         "siblings": True},
+        {**one, "tables": {name: [size, header["types"][name]] for name, size in header["sizes"].items()}},
+    ]  # fmt: skip
+
+
 def flop_report(folder: Path) -> list[Sample]:
     """The files of a finished report over boards."""
     spot = Spot(pot=60, stack=100, oop="AA,KQs", ip="KK,QJs", bets="75%", raises="none")
@@ -166,6 +182,7 @@ def all_samples(folder: Path) -> list[Sample]:
         *abstractions(folder),
         *pairs_and_jobs(folder, cards),
         *observations(folder, cards),
+        *tables_on_disk(folder),
     ]
     return [*found, *features(folder / "features"), *flop_report(folder / "report")]
 

@@ -11,9 +11,11 @@ from typing import Any
 from counterplay.errors import CounterplayError
 from counterplay.storage import LOCK, file_kind, lock_folder, read_container
 
-CONTAINERS = (".checkpoint", ".strategy", ".cpa", ".counts", ".observations", ".run", ".solved", ".features")
+CONTAINERS = (".checkpoint", ".strategy", ".cpa", ".counts", ".observations", ".run", ".solved", ".features", ".block")
 TIMES = ("seconds", "cpu_seconds", "nodes_per_second", "words_per_second", "version")
 """What differs between runs, wherever it is in a file."""
+OLDER = ("previous.checkpoint",)
+"""Files that hold what a run was at an earlier moment, which depends on the clock."""
 PICTURES = (".html", ".png", ".md", ".csv", ".std", ".err")
 """Files that are written last, once, and contain times; they must only be there."""
 
@@ -71,8 +73,24 @@ def _read(path: Path, folder: Path) -> Any:
 
 def contents(folder: Path) -> dict[str, Any]:
     """The content of all files, without times, by their names."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != LOCK)
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in (LOCK, *OLDER)]
+    named = _named_blocks(folder)
+    files = [path for path in files if path.suffix != ".block" or path in named]
     return {path.relative_to(folder).as_posix(): _read(path, folder) for path in files}
+
+
+def _named_blocks(folder: Path) -> set[Path]:
+    """The tables on disk that the newest checkpoint of a run names; those of the one before it depend on the clock."""
+    from counterplay.solvers.streamed.block_store import files_of
+    from counterplay.solvers.streamed.run_folder import NEWEST
+    from counterplay.solvers.streamed.workers import BLOCKS
+
+    found: set[Path] = set()
+    for path in folder.rglob(NEWEST):
+        generations = read_container(path, "checkpoint")[1].get("generations")
+        if generations is not None:
+            found |= {path.parent / BLOCKS / file.name for file in files_of(generations)}
+    return found
 
 
 def _timeless(value: Any, folder: Path) -> Any:

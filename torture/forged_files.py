@@ -6,6 +6,7 @@ line before and after each case, and ``survey`` returns what the parent reads of
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -32,6 +33,7 @@ from counterplay.runs import solve_flops
 from counterplay.runtime.executors import SerialExecutor
 from counterplay.runtime.jobs import JobList
 from counterplay.solvers import make_solver, resume_solver
+from counterplay.solvers.streamed.block_store import BlockFile, BlockStore
 from counterplay.storage import file_kind, read_container, write_container
 from counterplay.strategy import load_strategy
 
@@ -114,10 +116,10 @@ def use(path: Path, work: dict[str, Any]) -> None:
     """Load a file of the kind ``work["kind"]`` and let kernels have its content."""
     kind = work["kind"]
     if kind == "checkpoint":
-        solver = resume_solver(path, work.get("opened"))
-        solver.step(1)
-        solver.measure()
-        solver.profile()
+        with contextlib.closing(resume_solver(path, work.get("opened"))) as solver:
+            solver.step(1)
+            solver.measure()
+            solver.profile()
     elif kind in ("profile", "abstract-profile"):
         strategy = load_strategy(path)
         cp.evaluate(strategy)
@@ -139,6 +141,9 @@ def use(path: Path, work: dict[str, Any]) -> None:
         jobs = JobList(work["header"], 3, (2,), resume=path)
         jobs.path = None
         jobs.run(lambda number: np.zeros(2), SerialExecutor())
+    elif kind == "block":
+        tables = {name: np.zeros(size, of) for name, (size, of) in work["tables"].items()}
+        BlockStore(path.parent).read(BlockFile(*work["file"]), tables)
     elif kind in ("flops", "solved board"):
         solve_flops(path.parent)
     else:

@@ -91,6 +91,7 @@ def instances(shared: Path) -> list[Instance]:
         *_solves(cards),
         *_other_solves(cards),
         *_parts(cards),
+        *_on_disk(),
         *_responses(cards),
         *_folders(shared, program),
         *_evaluations(_write_strategy(shared, cards)),
@@ -137,6 +138,15 @@ def _other_solves(cards: Path) -> Iterator[Instance]:
     for form, algorithm in (("history", "external-sampling"), ("public", "pcs")):
         words = (GAMES[form], "--algorithm", algorithm, "--representation", form, "--threads", "2")
         yield _solve(f"solve {form}", f"{algorithm}, 2 threads", *words, same=False, forks=False)
+
+
+def _on_disk() -> Iterator[Instance]:
+    """Tables on disk, in a folder that also holds the checkpoint."""
+    more = ("--iterations", str(ITERATIONS), "--out", "run.strategy", "--json")
+    for algorithm, storage in (("cfr+", "int16"), ("pcfr+", "float64")):
+        words = ("solve", "leduc_limit_2p", "--tables", "disk:run", "-a", algorithm, "--set", f"storage={storage}")
+        again = ("solve", "--resume", "run", *more)
+        yield Instance("solve --tables", f"{algorithm}, {storage}", (*words, *more), again, "run/run.checkpoint")
 
 
 def _parts(cards: Path) -> Iterator[Instance]:

@@ -87,7 +87,7 @@ def replace_file(path: str | os.PathLike[str], *parts: bytes | memoryview, durab
             file.writelines(parts)
         return
     if durable:
-        _remove_abandoned(target)
+        remove_abandoned(target)
     temporary = target.with_name(f"{_part_name(target)}{os.getpid()}-{threading.get_ident()}.part")
     try:
         with open(temporary, "wb") as file:
@@ -121,7 +121,7 @@ def _part_name(target: Path) -> str:
     return f".{start}-{hashlib.sha256(name).hexdigest()[:16]}."
 
 
-def _remove_abandoned(target: Path) -> None:
+def remove_abandoned(target: Path) -> None:
     """Remove what killed processes left of earlier writes to a file."""
     pattern = re.compile(re.escape(_part_name(target)) + r"(\d+)-\d+\.part")
     with contextlib.suppress(OSError):

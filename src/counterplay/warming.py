@@ -99,6 +99,16 @@ def _solving() -> Iterator[Step]:
                 limit = {} if algorithm.exact or algorithm.one_sided else {"iterations": 2}
                 settings: dict[str, Any] = {"representation": form, **limit}
                 yield f"{name}, {form}", functools.partial(solve, game, name, **settings)
+    for storage in ("float32", "int16"):
+        yield f"tables on disk, {storage}", functools.partial(_on_disk, storage)
+
+
+def _on_disk(storage: str) -> None:
+    """Solve a game with tables on disk, for a moment."""
+    from counterplay.runs import solve
+
+    with tempfile.TemporaryDirectory() as folder:
+        solve(_POKER, tables=f"disk:{folder}", storage=storage, iterations=2)
 
 
 def _spots(folder: Path) -> Iterator[Step]:

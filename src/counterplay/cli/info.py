@@ -150,6 +150,12 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         if memory:
             solvers = ", ".join(f"{name} {format_bytes(size)}" for name, size in memory.items() if "," not in name)
             rows.append(("  tables", solvers))
+        disk = {name.removesuffix(", disk"): size for name, size in memory.items() if name.endswith(", disk")}
+        if disk and form["too_large"]:
+            rows.append(("  on disk", "--tables needs the tree in memory"))
+        elif disk:
+            sizes = ", ".join(f"{name} {format_bytes(size)}" for name, size in disk.items())
+            rows.append(("  on disk", f"{sizes} before compression (solve --tables disk:FOLDER)"))
         last = {name.removesuffix(", last"): size for name, size in memory.items() if name.endswith(", last")}
         if last:
             rows.append(("  without an average", ", ".join(f"{n} {format_bytes(size)}" for n, size in last.items())))

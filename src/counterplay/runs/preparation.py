@@ -216,11 +216,13 @@ def _explained(error: UnknownSettingError, others: Sequence[str] = ()) -> Solver
 
 def _asked_form(game: GameLike, algorithm: str | None, options: RunOptions) -> str:
     """The requested form; history also where another may have to be used."""
+    if options.tables_folder is not None:
+        return "public"
     if options.cards:
         return "buckets"
     if options.representation != "auto":
         return options.representation
-    if options.tables_folder is not None or (isinstance(game, str) and game.startswith(SUBGAME)):
+    if isinstance(game, str) and game.startswith(SUBGAME):
         return "public"
     return form_of(game, algorithm)
 

@@ -35,13 +35,14 @@ def _history(forms: GameForms) -> dict[str, int]:
 
 
 def _public(entries: int) -> dict[str, int]:
-    """The tables alone; the vectors of walks are small in comparison."""
+    """The tables alone; the vectors of walks are small in comparison.  On disk they are counted before compression."""
     item = table_type(entries, "auto").itemsize
     memory = {}
     for name, config in CFR_PRESETS.items():
         tables = 1 + config.keeps_average + config.predictive
         copies = 0 if config.alternating else entries // 2 * (1 + config.predictive)
         memory[name] = item * (entries * tables + copies)
+        memory[f"{name}, disk"] = entries * (2 * (1 + config.keeps_average) + 4 * config.predictive)
     return memory
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from counterplay.errors import SolverError, StrategyError
 from counterplay.solvers.streamed.block_store import Generations
-from counterplay.storage import lock_folder, read_container, replace_file
+from counterplay.storage import lock_folder, read_container, remove_abandoned, replace_file
 
 NEWEST, PREVIOUS = "run.checkpoint", "previous.checkpoint"
 
@@ -36,6 +36,8 @@ class RunFolder:
             raise SolverError(f"tables need a folder; {self.path} is a file")
         self._held = contextlib.ExitStack()
         self._held.enter_context(lock_folder(self.path, "solving"))
+        for name in (NEWEST, PREVIOUS):
+            remove_abandoned(self.path / name)
         if fresh and self.checkpoints():
             self.close()
             raise SolverError(
