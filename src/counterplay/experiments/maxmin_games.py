@@ -84,7 +84,7 @@ def _all_remembered(label: str, name: str, player: int) -> tuple[Cell, ...]:
     started = time.process_time()
     solution = solve_zero_sum(open_game(name, "history"))
     assert solution is not None
-    value = solution.value if player == 1 else -solution.value
+    value = (solution.value if player == 1 else -solution.value) + 0.0  # no -0
     spent = round(time.process_time() - started, 2)
     return (label, "all", "linear program", "solved", value, value, spent, None, None, None)
 
