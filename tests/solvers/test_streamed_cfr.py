@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import functools
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterplay import storage
 from counterplay.errors import CounterplayError, MemoryLimitError, SolverError, StrategyError
 from counterplay.evaluation import evaluate
 from counterplay.evaluation.public_walks import FIXED, Opponent
@@ -249,6 +252,37 @@ def test_a_block_that_is_damaged_during_a_run_is_named(tmp_path: Path) -> None:
     run.step(1)
     assert run.iterations == 2
     run.close()
+
+
+def test_a_full_disk_stops_a_run_that_can_be_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    straight, run = streamed(tmp_path / "straight"), streamed(tmp_path / "run")
+    straight.step(4)
+    run.step(2)
+    run.save(tmp_path / "run" / "run.checkpoint")
+    replace, left = os.replace, [7]
+
+    def full(*paths: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(*paths)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage.os, "replace", full)
+        with pytest.raises(
+            StrategyError, match=r"block \d+, the .* cannot be written .*No space left on device; .*--resume"
+        ):
+            run.step(2)
+        with pytest.raises(StrategyError, match="No space left"):
+            run.save(tmp_path / "run" / "run.checkpoint")
+    assert not list((tmp_path / "run").rglob("*.part"))
+    run.close()
+    again = resume_solver(tmp_path / "run", tree_of("leduc_limit_2p"))
+    assert again.iterations == 2
+    again.step(2)
+    assert_same(again, straight)
+    again.close()
+    straight.close()
 
 
 def test_a_folder_is_for_one_run(tmp_path: Path) -> None:
