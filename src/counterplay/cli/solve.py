@@ -6,11 +6,12 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from counterplay.cli import options as o
-from counterplay.cli.common import check_plot, check_writable, compile_status, note, print_json
+from counterplay.cli.common import check_plot, check_workers, check_writable, compile_status, note, print_json
 from counterplay.cli.options import option_name
 from counterplay.cli.report import summarise
 from counterplay.cli.running import progress_line
 from counterplay.errors import SolverError
+from counterplay.runtime.executors import on_cluster
 from counterplay.runtime.signals import interruptible
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def command(
     representation: o.Representation = "auto",
     memory_limit: o.MemoryLimit = None,
     tables: o.Tables = None,
+    cluster: o.Cluster = None,
+    workers: o.Workers = None,
     board: o.Board = None,
     pot: o.Pot = None,
     stack: o.Stack = None,
@@ -87,8 +90,20 @@ def solve_given(given: dict[str, Any]) -> int:
     check_plot(plot)
     if given["game"] is None and given["resume"] is None:
         raise SolverError("name a game to solve (counterplay games lists them), or a checkpoint with --resume")
+    cluster, workers = given.get("cluster"), given.get("workers")
+    check_workers(cluster, workers, "--threads is for this machine")
+    with on_cluster(cluster, workers):
+        return _solved(given, plot, silent)
+
+
+def _solved(given: dict[str, Any], plot: Any, silent: bool) -> int:
+    """Solve the game, and report; returns the exit code."""
     with compile_status(given["game"] or "the game", silent) as opening:
         run = _prepared(given, opening)
+    if given.get("cluster") is not None and run.solver.kind != "streamed":
+        raise SolverError(
+            "a cluster shares tables on disk: give --tables disk:FOLDER, or --resume FOLDER of such a run"
+        )
     if run.sizes is not None and not silent:
         note(run.sizes)
     if run.forms.subgame is not None and given["out"] is None and not silent:

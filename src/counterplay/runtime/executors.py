@@ -218,6 +218,12 @@ def cluster_chosen() -> bool:
     return _chosen.get() is not None
 
 
+def chosen_cluster() -> tuple[str, int | None] | None:
+    """Address and most workers of the cluster of ``on_cluster``, for what is more than a list of jobs."""
+    chosen = _chosen.get()
+    return None if chosen is None else (chosen.address, chosen.workers)
+
+
 @contextlib.contextmanager
 def job_executor(workers: int, threads: bool = False) -> Iterator[Executor]:
     """Who runs a list of jobs: the cluster of ``on_cluster``, or some threads or processes of this machine.

@@ -24,6 +24,9 @@ from counterplay.runtime.header_checks import check_header
 from counterplay.solvers.streamed.codec import decode, encode
 from counterplay.storage import read_container, synchronise, write_container
 
+BLOCKS = "blocks"
+"""The folder of the tables inside that of a run."""
+
 REGRET, AVERAGE = 0, 1
 """Kinds of files: regrets, their scales and predictions; averages and their scales."""
 
@@ -164,10 +167,10 @@ class BlockStore:
             with self._explained(file):
                 read_container(self.folder / file.name, "block")
 
-    def sync(self) -> None:
-        """Wait until everything that was written is on the disk."""
+    def sync(self, files: Iterable[BlockFile] | None = None) -> None:
+        """Wait until everything that was written is on the disk, or these files, which others may have written."""
         try:
-            for file in sorted(self._waiting):
+            for file in sorted(self._waiting) if files is None else files:
                 synchronise(self.folder / file.name)
             if os.name == "posix":
                 synchronise(self.folder)
@@ -184,6 +187,15 @@ class BlockStore:
             if entry.name not in needed and (left or _NAME.fullmatch(entry.name)):
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
+
+    def newest(self, num_blocks: int) -> NDArray[np.int64]:
+        """The newest generation of which there is a file of each block; 0 without any."""
+        found = np.zeros(num_blocks, np.int64)
+        for name in os.listdir(self.folder):
+            match = _NAME.fullmatch(name)
+            if match and int(match[1]) < num_blocks:
+                found[int(match[1])] = max(found[int(match[1])], min(int(match[4]), 2**62))
+        return found
 
     def stored(self, generations: Generations) -> int:
         """Bytes of the files of a state."""

@@ -42,7 +42,7 @@ from counterplay.solvers.streamed.block_store import AVERAGE, KINDS, REGRET, Blo
 from counterplay.solvers.streamed.block_tables import Pass, TableTypes
 from counterplay.solvers.streamed.block_worker import BlockWorker
 from counterplay.solvers.streamed.run_folder import RunFolder, run_folder
-from counterplay.solvers.streamed.workers import BlockWorkers, LocalWorkers
+from counterplay.solvers.streamed.workers import BlockWorkers, chosen_workers
 from counterplay.strategy.public_strategy import PublicStrategy
 from counterplay.tree.public.public_tree import PublicTree
 
@@ -140,7 +140,7 @@ class StreamedSolver(PublicTreeTables, FullWidthSolver):
     # ---------------------------------------------------------------------------------------------- the folder
 
     def attach(
-        self, folder: str | os.PathLike[str] | RunFolder, make: MakeWorkers = LocalWorkers, fresh: bool = True
+        self, folder: str | os.PathLike[str] | RunFolder, make: MakeWorkers = chosen_workers, fresh: bool = True
     ) -> None:
         """Keep the tables in a folder; ``fresh``: there must be no run in it yet.
 
@@ -149,7 +149,7 @@ class StreamedSolver(PublicTreeTables, FullWidthSolver):
         folder : path
             Of this run alone.
         make : callable
-            Makes the workers, as ``LocalWorkers`` does.
+            Makes the workers, as ``LocalWorkers`` does; by default on the cluster that was chosen, if there is one.
         """
         self.folder = folder if isinstance(folder, RunFolder) else RunFolder(folder, fresh)
         self.workers = make(self.tree, self.plan, self.types, self.folder.path, self.config.threads)
@@ -329,8 +329,8 @@ class StreamedSolver(PublicTreeTables, FullWidthSolver):
         """The size of the tables on disk, and how far they are compressed."""
         if self.workers is None or not self.iterations:
             return ""
-        use = self._disk_use()
-        return f"{format_bytes(use.stored)} on disk, {use.ratio:.1f}:1"
+        use, crew = self._disk_use(), self.workers.detail()
+        return f"{format_bytes(use.stored)} on disk, {use.ratio:.1f}:1" + (f", {crew}" if crew else "")
 
     # ---------------------------------------------------------------------------------------------- checkpoints
 

@@ -8,14 +8,12 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from counterplay.runtime.executors import chosen_cluster
 from counterplay.solvers.streamed.block_plan import BlockPlan
-from counterplay.solvers.streamed.block_store import KINDS, BlockFile, BlockStore, Generations
+from counterplay.solvers.streamed.block_store import BLOCKS, KINDS, BlockFile, BlockStore, Generations
 from counterplay.solvers.streamed.block_tables import Pass, TableTypes
 from counterplay.solvers.streamed.block_worker import BlockResult, BlockWorker
 from counterplay.tree.public.public_tree import PublicTree
-
-BLOCKS = "blocks"
-"""The folder of the tables inside that of a run."""
 
 
 class BlockWorkers(Protocol):
@@ -46,6 +44,10 @@ class BlockWorkers(Protocol):
 
     def stored(self, generations: Generations) -> int:
         """Bytes of the stored tables of a state."""
+        ...
+
+    def detail(self) -> str:
+        """What progress says about them; empty for nothing."""
         ...
 
     def close(self) -> None:
@@ -91,6 +93,22 @@ class LocalWorkers:
         """As ``BlockWorkers.fetch``."""
         self.store.read(file, {KINDS[file.kind]: table})
 
+    def detail(self) -> str:
+        """As ``BlockWorkers.detail``: they are this process."""
+        return ""
+
     def close(self) -> None:
         """As ``BlockWorkers.close``."""
         self._worker.close()
+
+
+def chosen_workers(
+    tree: PublicTree, plan: BlockPlan, types: TableTypes, folder: Path, threads: int = 1
+) -> BlockWorkers:
+    """Those of the cluster of ``executors.on_cluster``, otherwise this process."""
+    chosen = chosen_cluster()
+    if chosen is None:
+        return LocalWorkers(tree, plan, types, folder, threads)
+    from counterplay.solvers.streamed.ray_workers import RayWorkers
+
+    return RayWorkers(tree, plan, types, folder, threads, *chosen)
