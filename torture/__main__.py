@@ -5,6 +5,7 @@
     fuzz      changed texts and files for every parser
     clients   hostile players at our dealer, hostile dealers for our agent
     races     two processes in one folder
+    cluster   workers and drivers of a local Ray cluster are killed and stopped; full disks, flipped bits
 
 The exit code is 1 if anything went wrong; then the files of it are kept, and the folder is named.
 """
@@ -22,11 +23,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PARTS = ("kills", "compile", "fuzz", "clients", "races")
-SHARES = {"kills": 0.3, "compile": 0.1, "fuzz": 0.4, "clients": 0.1, "races": 0.1}
+PARTS = ("kills", "compile", "fuzz", "clients", "races", "cluster")
+SHARES = {"kills": 0.25, "compile": 0.1, "fuzz": 0.35, "clients": 0.1, "races": 0.1, "cluster": 0.1}
 """How the time is divided, if it is limited."""
-FULL = {"kills": 1000, "compile-kills": 40, "inputs": 200_000, "lines": 1_000_000, "races": 200}
-QUICK = {"kills": 12, "compile-kills": 0, "inputs": 1000, "lines": 20_000, "races": 3}
+FULL = {"kills": 1000, "compile-kills": 40, "inputs": 200_000, "lines": 1_000_000, "races": 200,
+        "worker-kills": 50, "driver-kills": 10}  # fmt: skip
+QUICK = {
+    "kills": 12,
+    "compile-kills": 0,
+    "inputs": 1000,
+    "lines": 20_000,
+    "races": 3,
+    "worker-kills": 0,
+    "driver-kills": 0,
+}
 QUICK_RUNS = (
     "solve history cfr+ on history", "solve states external-sampling on states", "solve buckets pure-cfr on buckets",
     "flops two rivers", "tournament three agents", "dealer transactions",
@@ -59,6 +69,7 @@ def main() -> int:
 def _run(part: str, place: Path, arguments: argparse.Namespace, deadline: float) -> tuple[list[dict[str, Any]], Any]:
     """One part: its table, and what went wrong."""
     from torture import report
+    from torture.cluster_kills import ClusterKills
     from torture.compile_kills import CompileKills
     from torture.fuzz import Fuzz
     from torture.hostile_clients import HostileClients
@@ -85,6 +96,11 @@ def _run(part: str, place: Path, arguments: argparse.Namespace, deadline: float)
         clients = HostileClients(place, seed, arguments.lines)
         clients.run(deadline, say)
         return report.client_rows(clients), clients.failures
+    if part == "cluster":
+        cluster = ClusterKills(place, seed)
+        if arguments.worker_kills + arguments.driver_kills:
+            cluster.run(arguments.worker_kills, arguments.driver_kills, deadline, say)
+        return report.kill_rows(cluster), cluster.failures
     races = Races(place, seed, _among(QUICK_RACES) if quick else None)
     races.run(arguments.races, deadline, say)
     return report.race_rows(races), races.failures

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from torture.cluster_kills import ClusterKills
 from torture.compile_kills import CompileKills
 from torture.fuzz import OUTCOMES, Fuzz
 from torture.hostile_clients import HostileClients
@@ -14,7 +15,7 @@ from torture.races import Races
 MIB = 1 << 20
 
 
-def kill_rows(found: Kills | CompileKills) -> list[dict[str, Any]]:
+def kill_rows(found: Kills | CompileKills | ClusterKills) -> list[dict[str, Any]]:
     """For each verb: kills, signals, runs that were continued, those that ended, and those with the same bits."""
     return [dataclasses.asdict(row) for row in found.rows.values()]
 

@@ -1,0 +1,18 @@
+"""``python -m torture.cluster_driver WORDS``: the command line, with small blocks, impatient heartbeats, many checkpoints."""
+
+from __future__ import annotations
+
+import sys
+
+from counterplay.cli.main import main
+from counterplay.runs import run
+from counterplay.solvers.streamed import ray_workers
+from counterplay.solvers.streamed.streamed_cfr import StreamedSolver
+
+BLOCK_ENTRIES, HEARTBEAT_SECONDS, CHECKPOINT_SECONDS = 2000, 3.0, 0.5
+
+if __name__ == "__main__":
+    StreamedSolver.block_entries = BLOCK_ENTRIES
+    ray_workers.HEARTBEAT_SECONDS = HEARTBEAT_SECONDS
+    run.CHECKPOINT_SECONDS = CHECKPOINT_SECONDS
+    sys.exit(main())
