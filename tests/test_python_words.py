@@ -27,6 +27,9 @@ from counterplay.runs import RunOptions, Target
 SHOWN = {"quiet", "as_json"}
 """Options about what is printed."""
 
+ON_CLUSTER = {"cluster", "workers"}
+"""The arguments of ``cp.on_cluster``, which other functions are called in."""
+
 SPOT: dict[str, Any] = {"board": "QsJh2h3c8d", "pot": 50, "stack": 200, "oop": "AA,KQs", "ip": "KK,AQs"}
 
 
@@ -48,14 +51,14 @@ def same(option: Any, argument: Any) -> bool:
     ("verb", "function", "kinds", "elsewhere"),
     [
         # plot: result.plot; resume: cp.resume; settings: keywords; ranges: a file with oop and ip; the others: settings
-        # of some algorithms
+        # of some algorithms; cluster, workers: cp.on_cluster
         (
             solve_verb,
             cp.solve,
             (RunOptions, Target, Spot),
-            {"plot", "resume", "settings", "ranges", "profile", "player", "epsilon", "exact"},
+            {"plot", "resume", "settings", "ranges", "profile", "player", "epsilon", "exact", *ON_CLUSTER},
         ),
-        (evaluate_verb, cp.evaluate, (Settings,), {"profile"}),  # the file is the strategy
+        (evaluate_verb, cp.evaluate, (Settings,), {"profile", *ON_CLUSTER}),  # the file is the strategy
     ],
     ids=["solve", "evaluate"],
 )

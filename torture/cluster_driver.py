@@ -1,4 +1,4 @@
-"""``python -m torture.cluster_driver WORDS``: the command line, with small blocks, impatient heartbeats, many checkpoints."""
+"""``python -m torture.cluster_driver WORDS``: a command, with small blocks, short heartbeats and many checkpoints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from counterplay.runs import run
 from counterplay.solvers.streamed import ray_workers
 from counterplay.solvers.streamed.streamed_cfr import StreamedSolver
 
-BLOCK_ENTRIES, HEARTBEAT_SECONDS, CHECKPOINT_SECONDS = 2000, 3.0, 0.5
+BLOCK_ENTRIES, HEARTBEAT_SECONDS, CHECKPOINT_SECONDS = 20_000, 3.0, 0.5
 
 if __name__ == "__main__":
     StreamedSolver.block_entries = BLOCK_ENTRIES

@@ -32,6 +32,9 @@ STRATEGY, TABLES, OUTPUT = "run.strategy", "tables", "output"
 WORKER = b"ray::BlockActor"
 """How the process of a worker is called."""
 
+CREWS = (1, 2, 2, 3)
+"""Numbers of workers."""
+
 PATIENCE = 300.0
 """Seconds in which a run must say something, or end."""
 
@@ -88,11 +91,11 @@ class ClusterKills:
     def case(self, number: int, workers: int, drivers: int, deadline: float) -> None:
         """One run, disturbed until it ends or enough was done."""
         rng, row, place = self.rng, self.row, self.folder / f"case{number}"
-        driver, done = self._start(place, rng.randint(1, 3)), list[str]()
+        driver, done = self._start(place, rng.choice(CREWS)), list[str]()
         while workers + drivers > 0 and time.monotonic() < deadline:
             if not self._ready(driver):
                 break
-            time.sleep(rng.choice((0.0, rng.uniform(0.0, 0.3), rng.uniform(0.0, 3.0))))
+            time.sleep(rng.choice((rng.uniform(0.0, 0.3), rng.uniform(0.0, 3.0), rng.uniform(0.0, 9.0))))
             victims = _workers(driver.pid)
             if drivers > 0 and (workers <= 0 or rng.random() < 0.2):
                 driver.kill()
@@ -100,7 +103,7 @@ class ClusterKills:
                 row.drivers_killed, drivers = row.drivers_killed + 1, drivers - 1
                 done.append("driver killed")
                 self._flip(place, done)
-                driver = self._start(place, rng.randint(1, 3))
+                driver = self._start(place, rng.choice(CREWS))
             elif victims and driver.poll() is None:
                 stop = rng.random() < 0.3
                 with contextlib.suppress(ProcessLookupError):

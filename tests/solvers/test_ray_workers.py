@@ -75,15 +75,15 @@ def test_workers_that_die_or_are_silent_are_replaced(
     first, second = processes(workers)
     os.kill(first, signal.SIGKILL)  # between passes
     run.step(2)
-    assert workers.replaced == 1
+    assert workers.replaced >= 1  # a busy machine may be silent for two seconds
     stopping = threading.Timer(0.05, os.kill, (second, signal.SIGSTOP))  # in the middle of one
     stopping.start()
-    while workers.replaced < 2 and run.iterations < 7:
+    while second in processes(workers) and run.iterations < 7:
         run.step(1)
         time.sleep(0.05)
     stopping.join()
     run.step(8 - run.iterations)
-    assert workers.replaced == 2
+    assert workers.replaced >= 2
     assert not {first, second} & set(processes(workers))
     assert_same(run, alone)
     run.close()

@@ -70,12 +70,10 @@ def command(
 ) -> int:
     """Solve a game and report its value and the exploitability of the strategy found.
 
-    With --forget the abstract game is solved, --until is measured there, and the strategy is lifted to the real game.
-    cfr+ira and fpira abstract the game themselves, starting from --forget (by default initial).  --representation
-    states samples a game of any size without compiling it, or measuring; public has a row for each public state and
-    hand, where only chance is hidden, and with --tables disk:FOLDER need not fit into memory.  --cards has a row for
-    each betting decision and bucket; --boards measures there.  --part solves a part: --part kk/b --fix base.strategy
-
+    With --forget the abstract game is solved and the strategy lifted to the real one; cfr+ira and fpira abstract the
+    game themselves.  --representation states samples a game of any size without compiling it; public has a row for
+    each public state and hand, and with --tables disk:FOLDER need not fit into memory.  --cards has a row for each
+    betting decision and bucket; --boards measures there.  --part solves a part: --part kk/b --fix base.strategy
     `solve holdem` solves a hold'em subgame from a board and two ranges, --until in chips or percent of the pot:
     counterplay solve holdem --board QsJh2h --pot 50 --stack 200 --oop "66+,A8s+" --ip "22+,AT+" --until 0.3%
     """

@@ -127,6 +127,7 @@ class Cluster:
                 self.ray.shutdown()
 
     def _connect(self, workers: int | None) -> None:
+        _say_nothing()
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}
         if self.local:
             cores = workers or available_cores()
@@ -198,6 +199,15 @@ def check_versions(machine: str, found: tuple[str, str | None]) -> None:
             f"{machine} of the cluster has counterplay {version} with Python {python}, this machine has "
             f"{counterplay.__version__} with {here}; install the same on all"
         )
+
+
+def _say_nothing() -> None:
+    """Keep Ray from printing on standard output that a worker has died, which is mended or reported by us."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from ray._private import worker
+
+        if worker.print_to_stdstream is not None:
+            worker.print_to_stdstream = lambda *_, **__: None
 
 
 def _check_answer(address: str) -> None:

@@ -11,13 +11,14 @@ What a block's pass finds follows from its stored generation alone, so a worker 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import os
 import signal
 import time
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterplay.errors import ClusterError
+from counterplay.evaluation.public_walks import scratch_bytes
 from counterplay.runtime.memory import check_memory
-from counterplay.runtime.ray_cluster import Cluster, Setting, first_line, get
+from counterplay.runtime.ray_cluster import Cluster, Setting, get
 from counterplay.runtime.ray_executor import plain_error
 from counterplay.runtime.signals import uninterrupted
 from counterplay.solvers.streamed.block_plan import BlockPlan
@@ -142,12 +144,14 @@ class RayWorkers:
         self._failed: Counter[tuple[int, ...]] = Counter()
         self._unsynchronised: set[BlockFile] = set()
         self._workers: list[_Worker] = []
+        self._owner: list[str] = []
         self._cluster = Cluster(address, workers)
         self._ray = self._cluster.ray
         try:
             places = self._places(workers)
             if self._cluster.local:
-                size = len(places) * (tree.nbytes + BlockWorker.memory_bytes(tree, plan, types, threads))
+                each = BlockWorker.memory_bytes(plan.largest, types, threads) + tree.nbytes
+                size = len(places) * (each + scratch_bytes(tree, threads, types.vectors))
                 check_memory(f"{len(places)} workers on {tree.name}", size, None, "fewer --workers need less")
             self._actor = self._ray.remote(num_cpus=threads, max_restarts=0, concurrency_groups={"pulse": 2})(
                 BlockActor
@@ -195,8 +199,7 @@ class RayWorkers:
     def _owners(self) -> list[str]:
         """The machine of each block: that with its newest files; where several are as good, one after the other."""
         machines = list(dict.fromkeys(worker.machine for worker in self._workers))
-        first = [next(worker for worker in self._workers if worker.machine == machine) for machine in machines]
-        newest = np.array(self._answers([worker.handle.newest.remote() for worker in first]))
+        newest = np.array(self._ask(self._one_each, "newest"))
         owners = []
         for block, generations in enumerate(newest.T):
             best = [machine for machine, one in zip(machines, generations, strict=True) if one == generations.max()]
@@ -233,11 +236,12 @@ class RayWorkers:
     def _check_machine(self, machine: str) -> None:
         """Refuse to continue without a machine whose disk has blocks."""
         if not self._alive(machine):
-            blocks = [block for block, owner in enumerate(self._owner) if owner == machine]
+            blocks = [str(block) for block, owner in enumerate(self._owner) if owner == machine]
+            some = f"block{'s' * (len(blocks) > 1)} {', '.join(blocks[:3])}{' ...' * (len(blocks) > 3)}"
             address = next((node["NodeManagerAddress"] for node in self._ray.nodes() if node["NodeID"] == machine), "?")
             raise ClusterError(
-                f"the machine {address} has left the cluster, with {len(blocks):,} blocks (block {blocks[0]} ...) in "
-                f"{self.folder}; start Ray on it again, or put a copy of its folder on another machine, and continue "
+                f"the machine {address} has left the cluster, with {some} in {self.folder}; "
+                "start Ray on it again, or put a copy of its folder on another machine, and continue "
                 f"with counterplay solve --resume {self.folder.parent} --cluster ADDRESS"
             )
 
@@ -335,28 +339,28 @@ class RayWorkers:
 
     # ---------------------------------------------------------------------------------------------- the files
 
-    def _answers(self, references: Iterable[Any]) -> list[Any]:
-        """What workers answer, which are idle otherwise; a lost one is an error here."""
-        try:
-            return list(self._ray.get(list(references), timeout=START_SECONDS))
-        except self._ray.exceptions.GetTimeoutError:
-            raise ClusterError(f"a worker has not answered for {START_SECONDS:.0f} s; continue with --resume") from None
-        except self._ray.exceptions.RayTaskError as error:
-            raise plain_error(self._ray, error) from None
-        except self._ray.exceptions.RayError as error:
-            raise ClusterError(f"a worker was lost: {first_line(error)}; continue with --resume") from None
+    def _ask(self, crew: Callable[[], Iterable[_Worker]], method: str, *arguments: Any) -> list[Any]:
+        """Call a method of some workers, which are idle otherwise; who is lost is replaced, and all are asked again.
 
-    def _ask(self, method: str, *arguments: Any, everyone: bool = False) -> list[Any]:
-        """Call a method of the store on each machine, or by every worker; lost workers are replaced first.
-
-        An argument that is a function gives the argument of a worker, from its number among those that are asked.
+        An argument that is a function gives the argument of a worker.
         """
-        self._probe()
-        asked = {worker.machine: worker for worker in self._workers}.values() if not everyone else self._workers
-        return self._answers([
-            worker.handle.call.remote(method, *(one(worker) if callable(one) else one for one in arguments))
-            for worker in asked
-        ])  # fmt: skip
+        ray = self._ray
+        for _ in range(RETRIES + 1):
+            self._probe()
+            try:
+                return list(ray.get([
+                    getattr(worker.handle, method).remote(*(one(worker) if callable(one) else one for one in arguments))
+                    for worker in crew()
+                ], timeout=START_SECONDS))  # fmt: skip
+            except ray.exceptions.RayTaskError as error:
+                raise plain_error(ray, error) from None
+            except ray.exceptions.RayError:  # a timeout too
+                continue
+        raise ClusterError(f"workers were lost {RETRIES + 1} times in a row; continue with --resume")
+
+    def _one_each(self) -> Iterable[_Worker]:
+        """One worker of each machine."""
+        return {worker.machine: worker for worker in self._workers}.values()
 
     def _probe(self) -> None:
         """Replace all workers that do not answer."""
@@ -384,10 +388,12 @@ class RayWorkers:
 
     def fetch(self, file: BlockFile, table: NDArray[Any]) -> None:
         """As ``BlockWorkers.fetch``."""
-        self._probe()
         machine = self._owner[file.block]
-        worker = next(worker for worker in self._workers if worker.machine == machine)
-        table[:] = self._answers([worker.handle.table.remote(file, len(table), table.dtype.name)])[0]
+
+        def owner() -> Iterable[_Worker]:
+            return [next(worker for worker in self._workers if worker.machine == machine)]
+
+        table[:] = self._ask(owner, "table", file, len(table), table.dtype.name)[0]
 
     def sync(self) -> None:
         """As ``BlockWorkers.sync``; whoever wrote a file may be gone."""
@@ -396,12 +402,12 @@ class RayWorkers:
         def own(worker: _Worker) -> list[BlockFile]:
             return [file for file in files if self._owner[file.block] == worker.machine]
 
-        self._ask("sync", own)
+        self._ask(self._one_each, "call", "sync", own)
         self._unsynchronised.clear()
 
     def retire(self, kept: Sequence[Generations]) -> None:
         """As ``BlockWorkers.retire``."""
-        self._ask("retire", list(kept))
+        self._ask(self._one_each, "call", "retire", list(kept))
         self._unsynchronised = {
             file for file in self._unsynchronised
             if any(state[file.block, file.player, file.kind] == file.generation for state in kept)
@@ -409,13 +415,12 @@ class RayWorkers:
 
     def verify(self, generations: Generations) -> None:
         """As ``BlockWorkers.verify``."""
-        shares = self._shares(generations)
-        self._ask("verify", lambda worker: shares[worker], everyone=True)
+        self._ask(lambda: self._workers, "call", "verify", lambda worker: self._shares(generations)[worker])
 
     def stored(self, generations: Generations) -> int:
         """As ``BlockWorkers.stored``."""
-        shares = self._shares(generations)
-        return int(sum(self._ask("stored", lambda worker: shares[worker], everyone=True)))
+        shares = self._ask(lambda: self._workers, "call", "stored", lambda worker: self._shares(generations)[worker])
+        return int(sum(shares))
 
     def close(self) -> None:
         """As ``BlockWorkers.close``."""
@@ -428,7 +433,8 @@ class RayWorkers:
 
 def _kill(process: int) -> None:
     """End a process, on its machine."""
-    os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
 
 
 def _writable(result: BlockResult) -> BlockResult:
