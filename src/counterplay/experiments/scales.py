@@ -1,8 +1,9 @@
 """The scales of experiments: their settings at the scale of an hour, and the time that quick and full runs take.
 
 Full is the default of every experiment, quick what its own module says about ``quick``.  Hour is the largest that fits
-two cores in an hour: full where that fits, and full with the settings below where it does not.  Times are rounded up
-from runs on two cores of a common machine, or from shorter runs of the same.
+two cores in an hour: full where that fits, and full with the settings below where it does not.  Quick times are rounded
+up from runs on two cores; times of full runs, and that these settings fit an hour, are estimates from shorter runs where
+no such run is stored in the record.
 """
 
 from __future__ import annotations

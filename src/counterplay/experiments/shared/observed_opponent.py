@@ -200,7 +200,7 @@ def solve_points(
 ) -> tuple[Opponent, dict[Asked, Point]]:
     """Solve responses, until Ctrl-C at most: those that are finished.
 
-    ``name`` tells experiments apart that share a folder.  ``workers`` responses are solved at a time, each in a process
+    ``name`` separates experiments that share a folder.  ``workers`` responses are solved at a time, each in a process
     of its own; ``threads`` are for the bucket game.
     """
     with temporary_folder(folder) as place:
