@@ -155,7 +155,7 @@ def _form_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
             rows.append(("  on disk", "--tables needs the tree in memory"))
         elif disk:
             sizes = ", ".join(f"{name} {format_bytes(size)}" for name, size in disk.items())
-            rows.append(("  on disk", f"{sizes} before compression (solve --tables disk:FOLDER)"))
+            rows.append(("  on disk", f"{sizes} as 16-bit integers before compression (solve --tables disk:FOLDER)"))
         last = {name.removesuffix(", last"): size for name, size in memory.items() if name.endswith(", last")}
         if last:
             rows.append(("  without an average", ", ".join(f"{n} {format_bytes(size)}" for n, size in last.items())))

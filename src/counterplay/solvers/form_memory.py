@@ -20,7 +20,8 @@ def solver_memory(forms: GameForms, size: FormSize) -> dict[str, int]:
     if size.form == "history" and size.available:
         return _history(forms)
     if size.form == "public" and size.entries is not None:
-        return _public(size.entries)
+        cards = not forms.compiled and (forms.subgame is not None or forms.poker is not None)
+        return _public(size.entries, cards)
     if size.form == "buckets" and size.available:
         return _buckets(forms)
     return {}
@@ -34,15 +35,19 @@ def _history(forms: GameForms) -> dict[str, int]:
     return memory
 
 
-def _public(entries: int) -> dict[str, int]:
-    """The tables alone; the vectors of walks are small in comparison.  On disk they are counted before compression."""
+def _public(entries: int, dealt: bool) -> dict[str, int]:
+    """The tables alone; the vectors of walks are small in comparison.
+
+    If cards are ``dealt`` between rounds, tables can be on disk, where they are counted before compression.
+    """
     item = table_type(entries, "auto").itemsize
     memory = {}
     for name, config in CFR_PRESETS.items():
         tables = 1 + config.keeps_average + config.predictive
         copies = 0 if config.alternating else entries // 2 * (1 + config.predictive)
         memory[name] = item * (entries * tables + copies)
-        memory[f"{name}, disk"] = entries * (2 * (1 + config.keeps_average) + 4 * config.predictive)
+        if dealt:
+            memory[f"{name}, disk"] = entries * (2 * (1 + config.keeps_average) + 4 * config.predictive)
     return memory
 
 
