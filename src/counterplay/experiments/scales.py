@@ -2,8 +2,8 @@
 
 Full is the default of every experiment, quick what its own module says about ``quick``.  Hour is the largest that fits
 two cores in an hour: full where that fits, and full with the settings below where it does not.  Quick times are rounded
-up from runs on two cores; times of full runs, and that these settings fit an hour, are estimates from shorter runs where
-no such run is stored in the record.
+up from runs on two cores; those of full runs, and that these settings fit an hour, are estimates from shorter runs
+where the record has no such run.
 """
 
 from __future__ import annotations

@@ -122,8 +122,8 @@ class _BucketBoard:
 class MixedRows:
     """The strategy of who draws one of several strategies before each hand and plays it to the end.
 
-    At a decision each strategy is weighted with the probability that it was drawn and came there (Kuhn 1953: the reach of the draw
-    is the mean of the reaches).  Where none comes, it plays like the first.
+    At a decision each strategy is weighted with the probability that it was drawn and came there (Kuhn 1953: the reach
+    of the draw is the mean of the reaches).  Where none comes, it plays like the first.
 
     Parameters
     ----------

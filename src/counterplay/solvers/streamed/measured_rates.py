@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterplay.forms import open_game
 from counterplay.poker.acpc.definition import GameDefinition
-from counterplay.poker.poker_public_tree import build_public_tree, public_tree_bytes
+from counterplay.poker.poker_game import PokerFile
+from counterplay.poker.poker_public_tree import public_tree_bytes
 from counterplay.solvers.cfr import CfrConfig
 from counterplay.solvers.streamed.block_plan import BlockPlan
 from counterplay.solvers.streamed.block_store import BlockFile, BlockStore, StoreCounts
@@ -146,7 +148,7 @@ def measure_rates(
     if measured is not game:
         name = f"the first {measured.rounds} rounds of {name}"
     started = time.process_time()
-    tree = build_public_tree(measured, name=name)
+    tree = open_game(PokerFile(measured, name), "public")
     config = dataclasses.replace(config, storage=storage, threads=1)
     with tempfile.TemporaryDirectory(prefix="counterplay-rates-") as folder:
         solver = StreamedSolver(tree, config, algorithm)
