@@ -9,10 +9,11 @@ from counterplay.runs import run
 from counterplay.solvers.streamed import ray_workers
 from counterplay.solvers.streamed.streamed_cfr import StreamedSolver
 
-BLOCK_ENTRIES, HEARTBEAT_SECONDS, CHECKPOINT_SECONDS = 20_000, 3.0, 0.5
+BLOCK_ENTRIES, HEARTBEAT_SECONDS, START_SECONDS, CHECKPOINT_SECONDS = 20_000, 3.0, 30.0, 0.5
 
 if __name__ == "__main__":
     StreamedSolver.block_entries = BLOCK_ENTRIES
     ray_workers.HEARTBEAT_SECONDS = HEARTBEAT_SECONDS
+    ray_workers.START_SECONDS = START_SECONDS
     run.CHECKPOINT_SECONDS = CHECKPOINT_SECONDS
     sys.exit(main())
