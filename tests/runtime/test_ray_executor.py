@@ -200,6 +200,7 @@ class TestVerbs:
         assert main(words) == 2
         assert message in capsys.readouterr().err
 
+    @pytest.mark.slow
     def test_tournament(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         words = ["50/50", "always-call", "always-raise", "--game", "leduc", "--deals", "40", "--piece", "10"]
         alone = said(capsys, "tournament", str(tmp_path / "alone"), *words)
@@ -207,6 +208,7 @@ class TestVerbs:
         lines = [sorted((tmp_path / name / "results.jsonl").read_text().splitlines()) for name in ("alone", "shared")]
         assert lines[0] == lines[1]
 
+    @pytest.mark.slow
     def test_jobs_of_experiments(self, tmp_path: Path) -> None:
         setting, rows = Setting(iterations=20), [Row("JQ-K", "Base")]
         alone = solve_jobs(setting, rows, tmp_path / "alone", 1)

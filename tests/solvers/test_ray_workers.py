@@ -115,6 +115,7 @@ def test_errors_name_the_block_and_an_interrupted_pass_leaves_no_trace(tmp_path:
     run.close()
 
 
+@pytest.mark.slow
 def test_a_block_that_ends_every_worker_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_workers, "RETRIES", 0)
     run, workers = shared(tmp_path)
