@@ -138,7 +138,7 @@ class ClusterKills:
         if wrong:
             self.failures.append(f"{', '.join(done)}: {'; '.join(wrong)} [{place}]")
         else:
-            shutil.rmtree(place)
+            shutil.rmtree(place, ignore_errors=True)  # a disk that is mounted in it stays until the end
 
     def _flip(self, place: Path, done: list[str]) -> None:
         """Perhaps flip a bit of what the newest checkpoint alone names."""
