@@ -45,11 +45,11 @@ def full_for(monkeypatch: pytest.MonkeyPatch, *endings: str, times: int = 10**9)
     tried: list[str] = []
     written = storage.replace_file
 
-    def write(path: str | os.PathLike[str], *parts: bytes) -> None:
+    def write(path: str | os.PathLike[str], *parts: bytes, **options: bool) -> None:
         if str(path).endswith(endings) and len(tried) < times:
             tried.append(str(path))
             raise OSError(errno.ENOSPC, "No space left on device")
-        written(path, *parts)
+        written(path, *parts, **options)
 
     monkeypatch.setattr(storage, "replace_file", write)
     return tried

@@ -12,7 +12,6 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from counterplay.experiments.scales import SCALES, scales_of
-from counterplay.solvers.settings import setting_value
 
 __all__ = ["DOCUMENTS", "VERDICTS", "Published", "published_rows", "settings_of"]
 
@@ -82,6 +81,8 @@ class Published(NamedTuple):
 
 def settings_of(texts: Iterable[str]) -> dict[str, Any]:
     """Settings of an experiment from texts such as ``seeds=3``."""
+    from counterplay.solvers.settings import setting_value  # with it come the kernels, which listings do without
+
     return {name.strip(): setting_value(value.strip()) for name, _, value in (text.partition("=") for text in texts)}
 
 

@@ -32,7 +32,7 @@ class RunFolder:
 
     def __init__(self, path: str | os.PathLike[str], fresh: bool = False) -> None:
         self.path = Path(path)
-        if self.path.exists() and not self.path.is_dir():
+        if os.path.exists(self.path) and not os.path.isdir(self.path):
             raise SolverError(f"tables need a folder; {self.path} is a file")
         self._held = contextlib.ExitStack()
         self._held.enter_context(lock_folder(self.path, "solving"))
@@ -87,7 +87,7 @@ class RunFolder:
 def checkpoint_files(path: str | os.PathLike[str]) -> list[Path]:
     """A checkpoint that is given by its name, or those of a run that is given by its folder, the newest first."""
     place = Path(path)
-    return [place / name for name in (NEWEST, PREVIOUS) if (place / name).exists()] if place.is_dir() else [place]
+    return [place / name for name in (NEWEST, PREVIOUS) if (place / name).exists()] if os.path.isdir(place) else [place]
 
 
 def run_folder(path: str | os.PathLike[str]) -> Path:
