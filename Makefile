@@ -16,7 +16,7 @@ run: $(VENV)/installed  ## solve Leduc hold'em, write its strategy and a plot
 	$(BIN)/counterplay solve leduc --algorithm cfr+ --until 1e-4 --out leduc.strategy --plot leduc.png
 	@echo "The counterplay command is $(BIN)/counterplay; to have it by its name: source $(BIN)/activate"
 
-test: $(VENV)/installed-test  ## run the tests (about twelve minutes on two cores)
+test: $(VENV)/installed-test  ## run the tests (about thirteen minutes on two cores)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-full: $(VENV)/installed-test  ## run all tests, the long ones too
