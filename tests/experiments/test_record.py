@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,10 @@ from counterplay.experiments import (
     stitched_leduc,
 )
 from counterplay.experiments.record import missing_results, pages
-from counterplay.experiments.record.missing_results import missing_runs
+from counterplay.experiments.record.missing_results import missing_runs, scale_of_result
 from counterplay.experiments.record.pages import pages_of_record, stored_result, write_pages
-from counterplay.experiments.record.published import VERDICTS, Published, published_rows
-from counterplay.experiments.scales import EXPERIMENT_SCALES, HOUR, SCALES
+from counterplay.experiments.record.published import VERDICTS, Published, published_rows, settings_of
+from counterplay.experiments.scales import EXPERIMENT_SCALES, HOUR, OWN, SCALES
 from counterplay.runtime.threads import available_cores
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
@@ -70,8 +72,9 @@ def test_a_verdict_needs_a_result_and_a_reason(row: Published) -> None:
     assert not (row.verdict == "nothing to compute" and row.experiments)
     found = [stored_result(DATA[name]) for name in row.results]
     assert {result["experiment"] for result in found} <= set(row.experiments)
-    smallest = min((SCALES.index(result["made"]["scale"]) for result in found), default=None)
-    assert row.scale == ("" if smallest is None else SCALES[smallest])
+    scales = (OWN, *SCALES)
+    smallest = min((scales.index(result["made"]["scale"]) for result in found), default=None)
+    assert row.scale == ("" if smallest is None else scales[smallest])
 
 
 def test_every_stored_result_is_used_and_whole() -> None:
@@ -81,6 +84,17 @@ def test_every_stored_result_is_used_and_whole() -> None:
         assert not result["interrupted"], name
         assert name.startswith(result["experiment"])
         assert f"counterplay experiment {result['experiment']}" in result["made"]["command"]
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_the_command_of_a_stored_result_is_one_that_can_be_typed(name: str) -> None:
+    """And its scale is the one that it would get today."""
+    result = stored_result(DATA[name])
+    words = shlex.split(result["made"]["command"])
+    options = settings_of(word for option, word in pairwise(words) if option == "--set")
+    assert set(options) <= set(options_of(result["experiment"]))
+    scale = "quick" if "--quick" in words else "hour" if "hour" in words else "full"
+    assert result["made"]["scale"] == scale_of_result(result["experiment"], scale, options)
 
 
 def test_pages_are_those_of_the_stored_results() -> None:

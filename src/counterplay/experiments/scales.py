@@ -15,10 +15,17 @@ from typing import Any
 from counterplay.errors import CounterplayError
 from counterplay.runtime.suggestions import did_you_mean
 
-__all__ = ["HOUR", "SCALES", "Scales", "check_scale", "scales_of"]
+__all__ = ["HOUR", "OWN", "SCALES", "SHOWN", "Scales", "check_scale", "scales_of"]
 
 SCALES = ("quick", "hour", "full")
 """From the smallest to the largest."""
+
+OWN = "own settings"
+"""In place of a scale: a full run with settings of its own, most of them smaller."""
+
+SHOWN = frozenset({"chapter", "families", "figures", "folder", "games", "methods", "players", "seed", "threads",
+                   "workers", "year"})  # fmt: skip
+"""Options that choose what is shown, or who does the work and where, not how much is done."""
 
 HOUR = 60
 """Minutes on two cores that a run at hour scale may take."""

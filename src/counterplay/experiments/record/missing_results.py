@@ -12,7 +12,7 @@ import platform
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +20,11 @@ from counterplay.errors import CounterplayError
 from counterplay.experiments import Experiment, made_at, options_of, run_experiment
 from counterplay.experiments.record.pages import answers, stored_results
 from counterplay.experiments.record.published import published_rows, settings_of
-from counterplay.experiments.scales import SCALES, scales_of
+from counterplay.experiments.scales import OWN, SCALES, SHOWN, scales_of
 from counterplay.runtime.threads import available_cores
 from counterplay.storage import write_text
 
-__all__ = ["Missing", "missing_runs", "run_missing", "store_result"]
+__all__ = ["Missing", "missing_runs", "run_missing", "scale_of_result", "store_result"]
 
 CORES = 2
 """Threads and processes of a run, where an experiment takes them."""
@@ -57,7 +57,7 @@ def missing_runs(data: Path, scale: str) -> list[Missing]:
             for result in stored.values()
             if answers(result, row, name) and not result.get("interrupted")
         ]
-        if any(SCALES.index(other) >= SCALES.index(scale) for other in known):
+        if any(other != OWN and SCALES.index(other) >= SCALES.index(scale) for other in known):
             continue
         words = [name, *(re.sub(r"[^\w.+-]+", "-", str(value)) for value in options.values())]
         path = data / ("-".join([*words, *([] if wanted == "full" else [wanted])]) + ".json")
@@ -89,6 +89,15 @@ def run_missing(data: Path, scale: str, report: Callable[[str], None]) -> Iterat
         yield run
 
 
+def scale_of_result(name: str, scale: str, options: Mapping[str, Any]) -> str:
+    """The scale of a result, or OWN if its options change how much is done, other than those of rows of the record."""
+    asked = {option for row in published_rows() if name in row.experiments for option in row.options}
+    changed = {option: value for option, value in options.items() if option not in asked | SHOWN}
+    if scale == "quick" or not changed:
+        return made_at(name, scale, options)
+    return "hour" if scale == "full" and changed == scales_of(name, options).hour else OWN
+
+
 def store_result(path: Path, found: Experiment, scale: str, options: Sequence[str], seconds: float) -> None:
     """Write a result with how it was made, for the pages of the record; ``options`` are texts such as ``seeds=3``."""
     words = ["counterplay", "experiment", found.name]
@@ -97,7 +106,7 @@ def store_result(path: Path, found: Experiment, scale: str, options: Sequence[st
         "command": shlex.join([*words, *(word for option in options for word in ("--set", option))]),
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, {available_cores()} cores",
-        "scale": made_at(found.name, scale, settings_of(options)),
+        "scale": scale_of_result(found.name, scale, settings_of(options)),
         "seconds": round(seconds, 1),
     }
     write_text(path, json.dumps({**found.to_dict(), "made": made}, indent=1) + "\n")

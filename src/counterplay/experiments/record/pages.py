@@ -17,6 +17,7 @@ from typing import Any
 
 from counterplay.errors import CounterplayError
 from counterplay.experiments.record.published import VERDICTS, Published, published_rows, settings_of
+from counterplay.experiments.scales import OWN
 from counterplay.experiments.shared.experiment import Cell
 from counterplay.runtime.number_text import figure
 from counterplay.storage import write_text
@@ -110,7 +111,9 @@ def _index(rows: Sequence[Published], chapters: Sequence[tuple[str, list[Publish
         "",
         f"{len(rows)} tables and figures of the five source documents. *Agrees* means the published numbers up to "
         "their rounding; *agrees in shape* what the source concludes, with other numbers, often in a smaller game. "
-        "`counterplay experiment --list` prints all rows.",
+        "`counterplay experiment --list` prints all rows. "
+        f"The scale *{OWN}* is a run with other settings than those of a scale, mostly smaller; the command beside the "
+        "result names them.",
         "",
         *_table(("verdict", "tables and figures"), [(verdict, counts[verdict]) for verdict in VERDICTS]),
         "",
@@ -138,7 +141,8 @@ def _page(heading: str, rows: Sequence[Published], shown: Mapping[str, Sequence[
         made = result["made"]
         labels = ", ".join(row.label for row in rows if name in shown[row.label])
         yield from ("", f"## {labels}: {result['title']}", "", "```", made["command"], "```", "")
-        where = f"{made['date']}, {made['machine']}, {made['scale']} scale, {made['seconds']} s"
+        scale = OWN if made["scale"] == OWN else f"{made['scale']} scale"
+        where = f"{made['date']}, {made['machine']}, {scale}, {made['seconds']} s"
         judged = "" if any(name in row.results for row in rows) else " No verdict yet."
         yield f"{where}; [numbers](data/{name}.json).{judged}"
         yield ""

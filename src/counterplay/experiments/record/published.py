@@ -45,7 +45,7 @@ class Published(NamedTuple):
     results : tuple of str
         The stored results, by the names of their files without ``.json``.
     scale : str
-        One of ``SCALES``, the smallest of the stored results; empty without one.
+        One of ``SCALES``, the smallest of the stored results, or ``OWN``; empty without one.
     """
 
     document: str
