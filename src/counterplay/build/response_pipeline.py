@@ -107,11 +107,11 @@ class ResponsePipeline(PortfolioPipeline):
     def _member(self, name: str) -> dict[str, Any]:
         """As ``PortfolioPipeline._member``."""
         plan, goal, path = self.plan, self._goal(name), self.folder / self._checkpoint(MEMBER + name)
-        model, asked = "uniform", ResponseKind("rnr", 0.0)  # an equilibrium
-        seen = None
+        model: FrequencyModel | str = "uniform"
+        asked, seen = ResponseKind("rnr", 0.0), None  # an equilibrium
         if name != EQUILIBRIUM:
             seen = self._observed(name)
-            model, asked = FrequencyModel(seen), ResponseKind("dbr", plan.trust)  # type: ignore[assignment]
+            model, asked = FrequencyModel(seen), ResponseKind("dbr", plan.trust)
         limits = {"iterations": max(1, round(goal))} if plan.seconds is None else {"until": NEAR, "seconds": goal}
         settings = {
             **plan.settings, **limits, "algorithm": plan.algorithm, "pairs": self.folder / PAIRS, "checkpoint": path,
